@@ -1,0 +1,202 @@
+"""Alignment precision: of the texts an opinion query retrieves, how many were written by the query's own side?
+
+Ghafouri et al., "Stance-Aware Sentence Transformers for Opinion Mining" (EMNLP 2024), Section 5.3, Tables 4 and 8. The
+module takes numbers and group labels, never a model. It adds the base rate, without which a precision says little, and
+precision at k, which does not depend on the scale of an encoder's cosines.
+"""
+
+import operator
+from collections import Counter
+
+import datasets
+import evaluate
+import numpy as np
+
+_DESCRIPTION = """
+Alignment precision takes the cosine similarity of one query statement to each text of a corpus and the group (such as
+the party) of each text's author. It keeps the texts at or above a similarity threshold and returns the share of them
+whose group is the query's. The counts per group, that group's share of all texts and precision at k are returned too.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions (`list` or `numpy.ndarray` of `float`, shape `(n,)`): cosine of the query with each text, in [-1, 1].
+    references (`list` or `numpy.ndarray` of `str`, shape `(n,)`): group of each text's author.
+    target (`str`): the group whose view the query states; must occur in `references`.
+    threshold (`float`): keep texts with similarity >= threshold; in [-1, 1].
+    k (`int` or `list` of `int`, optional): cut-offs for precision at k over all texts, each from 1 to n.
+Returns:
+    precision (`float` or `None`): share of the kept texts whose group is `target`, in [0, 1]; None if none was kept.
+    retrieved (`int`): number of texts kept.
+    counts (`dict` of `str` to `int`): kept texts per group; groups without any are there with 0.
+    base_rate (`float`): share of `target` among all texts, in (0, 1]; the precision of a random choice.
+    precision_at_k (`dict` of `int` to `float`): share of `target` among the k most similar texts; empty without `k`.
+Raises:
+    ValueError: empty input, NaN or infinity, a similarity outside [-1, 1], a group that is no string, lengths that
+        differ, a missing or unknown target, a missing threshold or one outside [-1, 1], or k outside 1..n.
+Examples:
+    >>> import evaluate
+    >>> alignment = evaluate.load("metrics/alignment_precision")
+    >>> alignment.compute(
+    ...     predictions=[0.9, 0.8, 0.7, 0.2], references=["D", "R", "D", "R"], target="D", threshold=0.75, k=1
+    ... )
+    {'precision': 0.5, 'retrieved': 2, 'counts': {'D': 1, 'R': 1}, 'base_rate': 0.5, 'precision_at_k': {1: 1.0}}
+"""
+
+_CITATION = r"""
+@inproceedings{ghafouri-etal-2024-love,
+  title     = {{I} love pineapple on pizza != {I} hate pineapple on pizza: Stance-Aware Sentence Transformers for
+               Opinion Mining},
+  author    = {Ghafouri, Vahid and Such, Jose and Suarez-Tangil, Guillermo},
+  booktitle = {Proceedings of the 2024 Conference on Empirical Methods in Natural Language Processing},
+  year      = {2024}
+}
+"""
+
+TOLERANCE = 1e-4  # a cosine in float32 or float16 may leave [-1, 1] by rounding alone
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class AlignmentPrecision(evaluate.Metric):
+    def _info(self):
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            # No format="numpy": it hands float64 columns over as float32, and a similarity of 0.7 falls below 0.7.
+            features=datasets.Features(
+                {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
+            ),
+            reference_urls=["https://github.com/vahidthegreat/StanceAware_SBERT"],
+        )
+
+    def add_batch(self, *, predictions=None, references=None, **kwargs):
+        """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
+        predictions, references = as_cosines(predictions), as_groups(references)
+        check_lengths(predictions, references)
+        super().add_batch(predictions=predictions, references=references, **kwargs)
+
+    def _compute(self, predictions, references, target=None, threshold=None, k=None):
+        return alignment_precision(predictions, references, target=target, threshold=threshold, k=k)
+
+
+def alignment_precision(predictions, references, target: str, threshold: float, k=None) -> dict:
+    """Share of the texts at or above a similarity threshold whose author belongs to the target group.
+
+    Args:
+        predictions: cosine of the query with each text, shape `(n,)`, in [-1, 1].
+        references: group of each text's author, shape `(n,)`, strings.
+        target: the query's group.
+        threshold: lowest similarity that is kept, in [-1, 1].
+        k: cut-off or cut-offs for `precision_at_k`, each from 1 to n.
+
+    Returns:
+        dict with `precision`, `retrieved`, `counts`, `base_rate`, `precision_at_k`.
+
+    Raises:
+        ValueError: for any input outside the ranges above, naming the value and its index.
+
+    Source: Ghafouri et al. 2024, Section 5.3, Table 4 (98 of 129 kept tweets by Democrats: 76 %).
+    """
+    predictions, references = as_cosines(predictions), as_groups(references)
+    check_lengths(predictions, references)
+    totals = Counter(references)
+    if not isinstance(target, str) or target not in totals:
+        raise ValueError(f"target is {target!r}: pass one of the groups in references, {sorted(totals)}.")
+    kept = Counter(references[i] for i in np.flatnonzero(predictions >= check_threshold(threshold)))
+    retrieved = kept.total()
+    return {
+        "precision": kept[target] / retrieved if retrieved else None,
+        "retrieved": retrieved,
+        "counts": {group: kept[group] for group in sorted(totals)},
+        "base_rate": totals[target] / len(references),
+        "precision_at_k": precision_at_k(predictions, [group == target for group in references], k),
+    }
+
+
+def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict[int, float]:
+    """Share of aligned texts among the k most similar ones, for each k.
+
+    Texts of equal similarity keep the order of the input, so the result does not depend on the sorting algorithm; where
+    ties matter, order the input by something that has nothing to do with the group.
+
+    Args:
+        predictions: similarities, shape `(n,)`.
+        aligned: whether each text's group is the target, shape `(n,)`.
+        k: an int, an iterable of ints, or None for no cut-off; each from 1 to n.
+
+    Returns:
+        dict from k to a float in [0, 1].
+    """
+    if k is None:
+        return {}
+    try:
+        cutoffs = [operator.index(cutoff) for cutoff in (k if np.iterable(k) else [k])]
+    except TypeError:
+        raise ValueError(f"k is {k!r}: pass a whole number or a list of whole numbers.") from None
+    for cutoff in cutoffs:
+        if not 1 <= cutoff <= len(predictions):
+            raise ValueError(f"k is {cutoff}: it must lie between 1 and the number of texts, {len(predictions)}.")
+    hits = np.cumsum(np.asarray(aligned)[np.argsort(-predictions, kind="stable")])
+    return {cutoff: float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
+
+
+def check_threshold(threshold) -> float:
+    """The threshold as a float in [-1, 1], or a ValueError."""
+    try:
+        number = float(threshold)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not -1 <= number <= 1:
+        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
+    return number
+
+
+def as_groups(values) -> list[str]:
+    """The group labels as a list of strings; a ValueError names the first entry that is no string."""
+    if values is None or isinstance(values, str) or not np.iterable(values):
+        raise ValueError(f"references must be a list or array of group labels, not {values!r}.")
+    groups = list(values)
+    for i, group in enumerate(groups):
+        if not isinstance(group, str):
+            raise ValueError(f"references[{i}] is {group!r}: group labels must be strings, and none may be missing.")
+    return groups
+
+
+def check_lengths(predictions, references) -> None:
+    """Raises a ValueError if the two inputs differ in length or are empty."""
+    if len(predictions) != len(references):
+        raise ValueError(
+            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
+        )
+    if len(predictions) == 0:
+        raise ValueError("predictions and references are empty: there is nothing to score.")
+
+
+def as_cosines(values) -> np.ndarray:
+    """A float64 array clipped to [-1, 1]; a ValueError names the first value that is further out than `TOLERANCE`."""
+    cosines = as_numbers("predictions", values)
+    bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
+    if bad.size:
+        raise ValueError(
+            f"predictions[{bad[0]}] is {cosines[bad[0]]:g}, outside [-1, 1]: pass cosine similarities "
+            "(normalise the embeddings before a dot product, turn a cosine distance d into 1 - d)."
+        )
+    return np.clip(cosines, -1, 1)
+
+
+def as_numbers(name: str, values) -> np.ndarray:
+    """A finite, one-dimensional float64 array of `values`; a ValueError names the first bad entry."""
+    try:
+        if hasattr(values, "__getitem__"):
+            values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
+    if numbers.ndim != 1:
+        given = "None" if values is None else f"an input of shape {numbers.shape}"
+        raise ValueError(f"{name} must be a flat list or array of numbers, not {given}.")
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise ValueError(f"{name}[{bad[0]}] is {list(values)[bad[0]]}: drop or repair missing and infinite entries.")
+    return numbers

@@ -1,0 +1,186 @@
+"""SgTS, Sentiment-guided Textual Similarity: do embeddings place sentences of equal sentiment polarity close together?
+
+Kim et al., "SentiCSE" (LREC-COLING 2024), Section 2. The module takes numbers, never a model; beside the paper's
+Spearman correlation it reports the highest value it could have had, the share of that which was reached, and AUROC.
+"""
+
+import datasets
+import evaluate
+import numpy as np
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
+
+_DESCRIPTION = """
+Sentiment-guided Textual Similarity (SgTS) is the Spearman correlation between the cosine similarity of two sentence
+embeddings and a 0/1 gold label that says whether both sentences have the same sentiment polarity. Against a 0/1 gold a
+Spearman correlation cannot reach 1 (at most 0.866 if the classes are balanced), so the highest attainable value
+(`ceiling`), the share of it that was reached (`normalized`) and the AUROC are returned as well.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions (`list` or `numpy.ndarray` of `float`, shape `(n,)`): cosine similarity of each pair, in [-1, 1].
+    references (`list` or `numpy.ndarray` of `int`, shape `(n,)`): 1 = same polarity, 0 = different polarity.
+Returns:
+    spearman (`float`): Spearman correlation, in [-1, 1]; the paper's SgTS.
+    ceiling (`float`): the highest Spearman correlation a tie-free ranking can reach on these references, in (0, 1].
+    normalized (`float`): spearman / ceiling; in [-1, 1] if no two similarities are equal.
+    auroc (`float`): probability that a same-polarity pair is more similar than a different one, in [0, 1].
+    n_same (`int`), n_different (`int`): number of pairs of either class.
+Raises:
+    ValueError: empty or constant predictions, NaN or infinity, a similarity outside [-1, 1], a reference other than
+        0 or 1, only one class, or lengths that differ.
+Examples:
+    >>> import evaluate
+    >>> sgts = evaluate.load("metrics/sgts")
+    >>> scores = sgts.compute(predictions=[0.9, 0.2, 0.6, 0.7], references=[1, 0, 1, 0])
+    >>> {name: round(value, 3) for name, value in scores.items()}
+    {'spearman': 0.447, 'ceiling': 0.894, 'normalized': 0.5, 'auroc': 0.75, 'n_same': 2, 'n_different': 2}
+"""
+
+_CITATION = r"""
+@inproceedings{kim-etal-2024-senticse,
+  title     = {{SentiCSE}: A Sentiment-aware Contrastive Sentence Embedding Framework with Sentiment-guided Textual
+               Similarity},
+  author    = {Kim, Jaemin and Na, Yohan and Kim, Kangmin and Lee, Sang Rak and Chae, Dong-Kyu},
+  booktitle = {Proceedings of LREC-COLING 2024},
+  year      = {2024}
+}
+"""
+
+TOLERANCE = 1e-4  # a cosine in float32 or float16 may leave [-1, 1] by rounding alone
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class Sgts(evaluate.Metric):
+    def _info(self):
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            # References are floats too: an integer feature would silently turn 0.5 into 0. No format="numpy": it hands
+            # float64 columns over as float32, which makes ties.
+            features=datasets.Features(
+                {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")}
+            ),
+            reference_urls=["https://github.com/nayohan/SentiCSE"],
+        )
+
+    def add_batch(self, *, predictions=None, references=None, **kwargs):
+        """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
+        predictions, references = check_pairs(predictions, references)
+        super().add_batch(predictions=predictions, references=references, **kwargs)
+
+    def _compute(self, predictions, references):
+        return sgts(predictions, references)
+
+
+def sgts(predictions, references) -> dict:
+    """Spearman correlation of similarities with a 0/1 gold, its ceiling, their ratio, and AUROC.
+
+    Args:
+        predictions: cosine similarities, shape `(n,)`, in [-1, 1].
+        references: 1 for same polarity, 0 for different polarity, shape `(n,)`.
+
+    Returns:
+        dict with `spearman`, `ceiling`, `normalized`, `auroc`, `n_same`, `n_different`.
+
+    Raises:
+        ValueError: see `check_pairs` and `check_both_classes`; also if all predictions are equal.
+
+    Source: SentiCSE, Section 2 and Table 3 (Spearman, "all" setting).
+    """
+    predictions, references = check_pairs(predictions, references)
+    n_different, n_same = check_both_classes(references, "different polarity", "same polarity")
+    if predictions.min() == predictions.max():
+        raise ValueError(
+            f"All {len(predictions)} predictions equal {predictions[0]:g}, so a rank correlation is undefined. "
+            "Check that the encoder does not map every text to the same vector."
+        )
+    spearman = float(spearmanr(predictions, references).statistic)
+    ceiling = spearman_ceiling(n_same, n_different)
+    return {
+        "spearman": spearman,
+        "ceiling": ceiling,
+        "normalized": spearman / ceiling,
+        "auroc": float(roc_auc_score(references, predictions)),
+        "n_same": n_same,
+        "n_different": n_different,
+    }
+
+
+def spearman_ceiling(n_same: int, n_different: int) -> float:
+    """Highest Spearman correlation between any ranking without ties and a 0/1 gold: `sqrt(3 s d / (n^2 - 1))`.
+
+    With n = s + d the best ranking puts all s pairs above all d pairs, so the mean ranks of the classes differ by
+    n / 2. The covariance with the gold is then `(s d / n^2) (n / 2)`, the gold's variance is `s d / n^2`, and that of
+    the ranks 1..n is `(n^2 - 1) / 12`. For s = d it falls from 1 at n = 2 towards `sqrt(3) / 2 = 0.866`.
+
+    Args:
+        n_same: number of pairs with gold 1, at least 1.
+        n_different: number of pairs with gold 0, at least 1.
+
+    Returns:
+        A float in (0, 1].
+    """
+    n = n_same + n_different
+    return float(np.sqrt(3 * n_same * n_different / (n**2 - 1)))
+
+
+def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
+    """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError that names the cure."""
+    predictions, references = as_cosines(predictions), as_numbers("references", references)
+    check_lengths(predictions, references)
+    bad = np.flatnonzero((references != 0) & (references != 1))
+    if bad.size:
+        raise ValueError(f"references[{bad[0]}] is {references[bad[0]]:g}: labels must be 0 or 1.")
+    return predictions, references
+
+
+def check_both_classes(references: np.ndarray, zero: str, one: str) -> tuple[int, int]:
+    """Number of zeros and of ones; a ValueError if either is missing."""
+    n_one = int(np.count_nonzero(references))
+    n_zero = len(references) - n_one
+    if not n_zero or not n_one:
+        only, missing = (f"1 ({one})", f"0 ({zero})") if n_one else (f"0 ({zero})", f"1 ({one})")
+        raise ValueError(f"All {len(references)} references are {only}: add pairs with reference {missing}.")
+    return n_zero, n_one
+
+
+def check_lengths(predictions, references) -> None:
+    """Raises a ValueError if the two inputs differ in length or are empty."""
+    if len(predictions) != len(references):
+        raise ValueError(
+            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
+        )
+    if len(predictions) == 0:
+        raise ValueError("predictions and references are empty: there is nothing to score.")
+
+
+def as_cosines(values) -> np.ndarray:
+    """A float64 array clipped to [-1, 1]; a ValueError names the first value that is further out than `TOLERANCE`."""
+    cosines = as_numbers("predictions", values)
+    bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
+    if bad.size:
+        raise ValueError(
+            f"predictions[{bad[0]}] is {cosines[bad[0]]:g}, outside [-1, 1]: pass cosine similarities "
+            "(normalise the embeddings before a dot product, turn a cosine distance d into 1 - d)."
+        )
+    return np.clip(cosines, -1, 1)
+
+
+def as_numbers(name: str, values) -> np.ndarray:
+    """A finite, one-dimensional float64 array of `values`; a ValueError names the first bad entry."""
+    try:
+        if hasattr(values, "__getitem__"):
+            values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
+    if numbers.ndim != 1:
+        given = "None" if values is None else f"an input of shape {numbers.shape}"
+        raise ValueError(f"{name} must be a flat list or array of numbers, not {given}.")
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise ValueError(f"{name}[{bad[0]}] is {list(values)[bad[0]]}: drop or repair missing and infinite entries.")
+    return numbers
