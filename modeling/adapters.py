@@ -1,0 +1,232 @@
+"""LoRA adapters: add, save, merge, and prove that what was saved is what was trained.
+
+A wrong key prefix, NaN weights or a foreign base load without any error in peft and give the base's vectors (or
+NaN). So every folder carries `fingerprint.json`, the vectors of fixed probe sentences, and nothing is trusted
+before it reproduces them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+
+from modeling.backbone import Backbone, load_backbone, lora_targets
+from modeling.files import atomic_folder, read_json, write_json
+
+PROBES = (
+    "The committee should approve the new bicycle lanes this spring.",
+    "Nobody on our street wants the night market to come back!",
+    "A short text.",
+)
+WEIGHTS, CONFIG, FINGERPRINT = "adapter_model.safetensors", "adapter_config.json", "fingerprint.json"
+# merging adds two float32 products in another order; half precision elsewhere loses about three digits
+TOLERANCE = 5e-3
+
+
+class AdapterError(ValueError):
+    """A saved model is not what it claims to be; the message says in which way."""
+
+
+def add_lora(
+    model: SentenceTransformer,
+    rank: int = 32,
+    alpha: int = 32,
+    dropout: float = 0.05,
+    targets: Sequence[str] | None = None,
+) -> tuple[int, int]:
+    """Adds a LoRA adapter to the encoder and freezes everything else.
+
+    Args:
+        model: The encoder; changed in place.
+        rank: Rank r of the update B A (Hu et al., 2021).
+        alpha: The update is scaled by alpha / r.
+        dropout: Dropout before A, in [0, 1).
+        targets: Module names; the attention projections if None.
+
+    Returns:
+        Number of trainable and of all parameters.
+    """
+    names = lora_targets(model, list(targets) if targets else None)
+    model.add_adapter(
+        LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=names, task_type="FEATURE_EXTRACTION")
+    )
+    return count_parameters(model)
+
+
+def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
+    """Number of trainable and of all parameters."""
+    return (
+        sum(p.numel() for p in model.parameters() if p.requires_grad),
+        sum(p.numel() for p in model.parameters()),
+    )
+
+
+def probe_vectors(model: SentenceTransformer) -> np.ndarray:
+    """Unit vectors of the probe sentences, shape (3, dimension)."""
+    return model.encode(list(PROBES), normalize_embeddings=True, show_progress_bar=False, batch_size=len(PROBES))
+
+
+def save_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone) -> None:
+    """Writes the adapter of a trained model, and proves that it reproduces the model when loaded again.
+
+    Args:
+        model: Encoder with an adapter.
+        folder: Replaced as a whole.
+        backbone: The base; its Hub id is recorded instead of any local path.
+
+    Raises:
+        AdapterError: If the reloaded adapter differs from the live model or equals the base.
+    """
+    base = load_backbone(backbone, model.max_seq_length)
+    vectors, base_vectors = probe_vectors(model), probe_vectors(base)
+    with atomic_folder(folder) as temporary:
+        model[0].model.save_pretrained(temporary)
+        config = read_json(temporary / CONFIG)
+        # sets have no order: sorted, equal runs write equal files
+        config |= {
+            "base_model_name_or_path": backbone.hub_id,
+            "inference_mode": True,
+            "target_modules": sorted(config["target_modules"]),
+        }
+        write_json(temporary / CONFIG, config)
+        _write_fingerprint(temporary, vectors, base_vectors, backbone)
+        load_adapter(temporary, backbone, base=base)
+
+
+def load_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer | None = None) -> SentenceTransformer:
+    """Loads an adapter folder, merged into its base, after every check that can tell a broken one.
+
+    Args:
+        folder: With adapter_config.json, adapter_model.safetensors and fingerprint.json.
+        backbone: The base to put it on.
+        base: The loaded base, if there is one already; it is consumed.
+
+    Returns:
+        A plain encoder without peft modules.
+
+    Raises:
+        AdapterError: If a file is missing or truncated, weights are NaN, keys or shapes do not fit, the base is
+            another one, or the probe sentences get other vectors than when the adapter was saved.
+    """
+    for name in (CONFIG, WEIGHTS, FINGERPRINT):
+        if not (folder / name).is_file():
+            raise AdapterError(f"{folder}: {name} is missing; not an adapter saved by this project")
+    model = base if base is not None else load_backbone(backbone)
+    config = PeftConfig.from_pretrained(folder)
+    stored = read_json(folder / FINGERPRINT)
+    if config.base_model_name_or_path != backbone.hub_id:
+        raise AdapterError(
+            f"{folder}: foreign base: trained on {config.base_model_name_or_path!r}, loaded onto {backbone.hub_id!r}"
+        )
+    weights = _read_weights(folder / WEIGHTS)
+    expected = _expected_shapes(config, backbone)
+    _check_weights(folder, weights, expected)
+    _compare(folder, probe_vectors(model), stored["base_vectors"], "foreign base: the base's vectors differ from those "
+             f"of the {backbone.hub_id} it was trained on")  # fmt: skip
+    model[0].model = PeftModel.from_pretrained(model[0].model, str(folder)).merge_and_unload()
+    _compare(folder, probe_vectors(model), stored["vectors"], "the loaded adapter does not reproduce the trained model")
+    return model
+
+
+def save_merged(model: SentenceTransformer, folder: Path, backbone: Backbone) -> None:
+    """Writes a plain SentenceTransformer (safetensors, no peft, no remote code) and proves it by loading it again.
+
+    Args:
+        model: Merged or fully fine-tuned encoder, with the base's own limit of tokens restored.
+        folder: Replaced as a whole.
+        backbone: The base, to tell that something was learned.
+
+    Raises:
+        AdapterError: If the reloaded model differs from the live one, or equals the base.
+    """
+    base = load_backbone(backbone)
+    model.max_seq_length = base.max_seq_length
+    vectors, base_vectors = probe_vectors(model), probe_vectors(base)
+    with atomic_folder(folder) as temporary:
+        model.save_pretrained(str(temporary), create_model_card=False)
+        config = read_json(temporary / "config.json")
+        config.pop("_name_or_path", None)
+        write_json(temporary / "config.json", config)
+        _write_fingerprint(temporary, vectors, base_vectors, backbone)
+        load_merged(temporary)
+
+
+def load_merged(folder: Path) -> SentenceTransformer:
+    """Loads a merged model and checks it against its fingerprint.
+
+    Raises:
+        AdapterError: If a file is missing or damaged, or the vectors differ from those at saving.
+    """
+    stored = read_json(folder / FINGERPRINT)
+    if stored is None:
+        raise AdapterError(f"{folder}: {FINGERPRINT} is missing; not a model saved by this project")
+    for path in sorted(folder.rglob("*.safetensors")):
+        _check_finite(folder, _read_weights(path))
+    model = SentenceTransformer(str(folder), local_files_only=True)
+    _compare(folder, probe_vectors(model), stored["vectors"], "the loaded model does not reproduce the trained one")
+    return model
+
+
+def _read_weights(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise AdapterError(f"{path}: truncated or damaged ({error}); copy or download it again") from error
+
+
+def _check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise AdapterError(f"{folder}: NaN or infinite weights in {name}; the training diverged or the file is bad")
+
+
+def _expected_shapes(config: PeftConfig, backbone: Backbone) -> dict[str, torch.Size]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # peft notes that the recorded base is not a local path
+        fresh = get_peft_model(load_backbone(backbone)[0].model, config)
+    return {name: tensor.shape for name, tensor in get_peft_model_state_dict(fresh).items()}
+
+
+def _check_weights(folder: Path, weights: dict[str, torch.Tensor], expected: dict[str, torch.Size]) -> None:
+    _check_finite(folder, weights)
+    if set(weights) != set(expected):
+        extra, missing = sorted(set(weights) - set(expected)), sorted(set(expected) - set(weights))
+        raise AdapterError(
+            f"{folder}: wrong key prefix or other layers: {len(missing)} expected keys missing (first: "
+            f"{missing[:1]}), {len(extra)} unknown (first: {extra[:1]}); such weights would be ignored silently"
+        )
+    for name, tensor in weights.items():
+        if tensor.shape != expected[name]:
+            raise AdapterError(
+                f"{folder}: foreign base: {name} has shape {tuple(tensor.shape)}, "
+                f"this base needs {tuple(expected[name])}"
+            )
+
+
+def _write_fingerprint(folder: Path, vectors: np.ndarray, base_vectors: np.ndarray, backbone: Backbone) -> None:
+    if not np.isfinite(vectors).all():
+        raise AdapterError("the trained model returns NaN; training diverged: lower --learning_rate")
+    if np.abs(vectors - base_vectors).max() < 1e-6:
+        raise AdapterError("the trained model equals its base: no step was taken or the adapter is not active")
+    rounded = {"vectors": vectors, "base_vectors": base_vectors}
+    write_json(
+        folder / FINGERPRINT,
+        {"base_model": backbone.hub_id, "probes": list(PROBES)}
+        | {key: np.round(value.astype(float), 5).tolist() for key, value in rounded.items()},
+    )
+
+
+def _compare(folder: Path, vectors: np.ndarray, stored: list[list[float]], complaint: str) -> None:
+    reference = np.asarray(stored)
+    if not np.isfinite(vectors).all():
+        raise AdapterError(f"{folder}: the loaded model returns NaN")
+    if vectors.shape != reference.shape or np.abs(vectors - reference).max() > TOLERANCE:
+        raise AdapterError(f"{folder}: {complaint}")

@@ -1,0 +1,80 @@
+"""Batches of texts of similar length, the same for one process and for many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from datasets import Dataset
+from sentence_transformers.base.sampler import DefaultBatchSampler
+
+WINDOW = 32  # batches that are sorted by length together; more saves little padding and costs randomness
+
+
+class LengthGroupedBatchSampler(DefaultBatchSampler):
+    """Shuffles, sorts windows of some batches by length, and shuffles the batches.
+
+    Padding is dynamic, so a batch costs as much as its longest text: batches of similar length save most of it.
+    `batch_size` is the size per process. Global batches are formed first and then dealt out to the processes, so
+    that N processes with batches of B / N see, step by step, the rows that one process with batches of B sees.
+
+    Args:
+        dataset: Rows whose string columns are texts.
+        batch_size: Rows per process and forward pass.
+        drop_last: Must be True: an incomplete batch cannot be dealt out evenly.
+        valid_label_columns: Unused, part of the interface.
+        generator: Unused: the order depends on seed and epoch alone, which makes a resumed run exact.
+        seed: Seed of the order.
+
+    Raises:
+        ValueError: If there are fewer rows than one global batch has.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        drop_last: bool = True,
+        valid_label_columns: list[str] | None = None,
+        generator: torch.Generator | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(dataset, batch_size, drop_last, valid_label_columns, generator, seed)
+        self.processes = int(os.environ.get("WORLD_SIZE", "1"))
+        self.lengths = text_lengths(dataset)
+        self.global_batch = batch_size * self.processes
+        if len(self.lengths) < self.global_batch:
+            raise ValueError(
+                f"{len(self.lengths)} training rows are fewer than one batch of {self.global_batch}: "
+                "lower --batch_size, or check --data and the quality filter"
+            )
+        # accelerate hands the epoch to `sampler` when it divides batches between processes, not to the batch
+        # sampler itself: without this every epoch would repeat the first one's order
+        self.sampler = self
+
+    def __len__(self) -> int:
+        return len(self.lengths) // self.global_batch * self.processes
+
+    def __iter__(self) -> Iterator[list[int]]:
+        random = np.random.default_rng((self.seed, self.epoch))
+        order = random.permutation(len(self.lengths))
+        order = order[: len(order) // self.global_batch * self.global_batch]
+        size = WINDOW * self.global_batch
+        windows = [order[start : start + size] for start in range(0, len(order), size)]
+        # descending: the largest batch of a window first
+        grouped = np.concatenate([window[np.argsort(-self.lengths[window], kind="stable")] for window in windows])
+        batches = grouped.reshape(-1, self.global_batch)
+        for batch in batches[random.permutation(len(batches))]:
+            for process in range(self.processes):
+                yield batch[process :: self.processes].tolist()
+
+
+def text_lengths(dataset: Dataset) -> np.ndarray:
+    """Characters of every row's texts together, shape (rows,); a cheap and close stand-in for tokens."""
+    columns = [name for name, feature in dataset.features.items() if getattr(feature, "dtype", "") == "string"]
+    lengths = np.zeros(len(dataset), dtype=np.int64)
+    for name in columns:
+        lengths += np.fromiter((len(text) for text in dataset[name]), dtype=np.int64, count=len(dataset))
+    return lengths

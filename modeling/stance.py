@@ -1,0 +1,192 @@
+"""Stance-aware sentence transformers (Ghafouri, Such and Suarez-Tangil, EMNLP 2024).
+
+Opposing views on one topic come to lie apart and agreeing ones together, while topical similarity is kept: an
+encoder is fine-tuned on agreeing / opposing pairs (Siamese), on (claim, supporting, opposing) triplets, or on
+triplets first and pairs after (hybrid).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import torch
+from datasets import Dataset, concatenate_datasets
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.losses import (
+    ContrastiveLoss,
+    SiameseDistanceMetric,
+    TripletDistanceMetric,
+    TripletLoss,
+)
+from torch import Tensor, nn
+
+from dataset_scripts.sources import load_source, source_name
+from modeling.adapters import add_lora
+from modeling.backbone import load_backbone, resolve
+from modeling.embeddings import pair_similarities
+from modeling.evaluators import Evaluator, InferenceEvaluator, SimilarityEvaluator, StanceEvaluator
+from modeling.recipe import Recipe
+from modeling.system import Data, Paper, Phase, System
+
+PAPER = Paper.load("stance")
+TEST_FILTER = 0.5  # the paper's test figures are over pairs that the base finds this similar
+OBJECTIVES = {"siamese": ["pairs"], "triplet": ["triplets"], "hybrid": ["triplets", "pairs"]}
+COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
+
+
+class LinearContrastiveLoss(nn.Module):
+    """Contrastive loss that is linear in the distance (Ghafouri et al., 2024, equation of section 3.3).
+
+    `y D + (1 - y) max(m - D, 0)` with D = 1 - cos in [0, 2] and y = 1 for agreement, averaged over the batch.
+
+    Args:
+        model: The encoder.
+        margin: Distance m beyond which opposing texts cost nothing, in (0, 2].
+
+    Inputs:
+        +----------------------+----------------------------+
+        | Texts                | Labels                     |
+        +======================+============================+
+        | (sentence, sentence) | 1 if they agree, 0 oppose  |
+        +----------------------+----------------------------+
+    """
+
+    def __init__(self, model: SentenceTransformer, margin: float) -> None:
+        super().__init__()
+        self.model = model
+        self.margin = margin
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
+        first, second = (self.model(features)["sentence_embedding"] for features in sentence_features)
+        return self.compute_loss_from_embeddings(first, second, labels)
+
+    def compute_loss_from_embeddings(self, first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
+        """The loss of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
+        distance = 1 - torch.cosine_similarity(first, second)
+        agree = labels.to(distance.dtype)
+        return (agree * distance + (1 - agree) * torch.relu(self.margin - distance)).mean()
+
+    def get_config_dict(self) -> dict[str, float]:
+        """The hyperparameters, for logs and cards."""
+        return {"margin": self.margin}
+
+    @property
+    def citation(self) -> str:
+        """BibTeX of the paper."""
+        return PAPER.citation
+
+
+class StanceSystem(System):
+    """The system of section 3; `objective`, `margin`, `contrastive` and the two filters are its options."""
+
+    PRIMARY = "stance_auroc"
+    PAPER = PAPER
+    TAGS = ["stance", "opinion-mining", "argument-mining"]
+    DEMONSTRATIONS = [
+        ("I love pineapple on pizza.", "I hate pineapple on pizza.", "opposite stance"),
+        ("I love pineapple on pizza.", "Pineapple makes every pizza taste better.", "same stance"),
+        ("Cyclists should wear helmets.", "Cyclists should not be made to wear helmets.", "negated"),
+        ("Cyclists should wear helmets.", "Everyone on a bicycle ought to put on a helmet.", "paraphrase"),
+        ("I love pineapple on pizza.", "The night train to the coast was cancelled.", "other topic"),
+    ]
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__(recipe)
+        if recipe["objective"] not in OBJECTIVES:
+            raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
+        if recipe["contrastive"] not in ("paper", "squared"):
+            raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
+        if not 0 < recipe["margin"] <= 2:
+            raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
+        self.backbone = resolve(recipe.base, recipe.base_id)
+        self.cache = Path(recipe.cache_dir).expanduser()
+
+    def load_data(self) -> Data:
+        kinds = OBJECTIVES[self.recipe["objective"]]
+        base = None
+        train, counts = {}, {}
+        for kind in kinds:
+            sources = [load_source(source, kind, self.cache)["train"] for source in self.recipe.data]
+            rows = concatenate_datasets([source.select_columns(COLUMNS[kind]) for source in sources])
+            rows = rows.shuffle(seed=self.recipe.seed)
+            counts[f"{kind} before the filter"] = len(rows)
+            threshold = self.recipe[f"filter_{kind}"]
+            if threshold is not None:
+                base = base or load_backbone(self.backbone, self.recipe.max_length)
+            train[kind] = self._filter(rows, kind, threshold, base)
+            counts[f"{kind} in training"] = len(train[kind])
+        return Data(train, [source_name(source) for source in self.recipe.data], counts)
+
+    def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: SentenceTransformer | None) -> Dataset:
+        """Quality filter (section 3.4): drops rows whose least similar two texts are below the threshold for the base.
+
+        Only as many rows as `max_train_rows` needs are embedded.
+        """
+        wanted = self.recipe.max_train_rows or len(rows)
+        if threshold is None:
+            return rows.select(range(min(wanted, len(rows))))
+        kept, count = [], 0
+        for start in range(0, len(rows), wanted):
+            block = rows.select(range(start, min(start + wanted, len(rows))))
+            columns = [block[name] for name in COLUMNS[kind] if name != "label"]
+            lowest = pair_similarities(base, columns, self.cache / "embeddings").min(axis=0)
+            kept.append(block.select(np.flatnonzero(lowest > threshold)[: wanted - count]))
+            count += len(kept[-1])
+            if count >= wanted:
+                break
+        if not count:
+            raise ValueError(f"--filter_{kind} {threshold} drops all {len(rows)} rows of {kind}: lower it, or use none")
+        return concatenate_datasets(kept)
+
+    def build_model(self) -> SentenceTransformer:
+        model = load_backbone(self.backbone, self.recipe.max_length)
+        if self.recipe.lora:
+            recipe = self.recipe
+            add_lora(model, recipe.lora_rank, recipe.lora_alpha, recipe.lora_dropout, recipe.lora_targets)
+        return model
+
+    def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
+        epochs = self.recipe.epochs / len(data.train)
+        return [Phase(kind, rows, self._loss(kind, model), epochs) for kind, rows in data.train.items()]
+
+    def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
+        margin = self.recipe["margin"]
+        if kind == "triplets":
+            return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
+        if self.recipe["contrastive"] == "paper":
+            return LinearContrastiveLoss(model, margin)
+        # the authors' code doubles the margin because the cosine distance reaches 2
+        return ContrastiveLoss(model, distance_metric=SiameseDistanceMetric.COSINE_DISTANCE, margin=2 * margin)
+
+    def evaluators(self, split: str) -> list[Evaluator]:
+        testing = split == "test"
+        source = self.recipe["stance"] or self.recipe.data[0]
+        pairs = self._rows(source, "pairs", split, self.recipe.max_test_rows if testing else self.recipe.max_eval_rows)
+        facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
+        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing against opposing pairs", **facts)]
+        if testing and (similar := self._similar_for_base(pairs)):
+            title = f"the same, pairs with a base cosine above {TEST_FILTER}"
+            result.append(StanceEvaluator(similar, "stance_filtered", title=title, **facts))
+        further = {"similarity": (SimilarityEvaluator, "topical similarity kept")}
+        if testing:
+            further["inference"] = (InferenceEvaluator, "entailment against contradiction")
+        for config, (evaluator, title) in further.items():
+            if source := self.recipe[config]:
+                facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
+                result.append(evaluator(self._rows(source, config, split, None), title=title, **facts))
+        return result
+
+    def _similar_for_base(self, pairs: Dataset) -> Dataset | None:
+        base = load_backbone(self.backbone, self.recipe.max_length)
+        cosines = pair_similarities(base, [pairs["sentence1"], pairs["sentence2"]], self.cache / "embeddings")[0]
+        kept = pairs.select(np.flatnonzero(cosines > TEST_FILTER))
+        return kept if len(set(kept["label"])) == 2 else None
+
+    def _rows(self, source: str, config: str, split: str, limit: int | None) -> Dataset:
+        splits = load_source(source, config, self.cache)
+        if split not in splits:
+            raise ValueError(f"{source!r} ({config}) has no {split} split; it has {', '.join(splits)}")
+        rows = splits[split]
+        return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))

@@ -1,0 +1,136 @@
+"""The contract between `train.py` and a published system: what a sixth system has to provide."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import yaml
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+    from modeling.evaluators import Evaluator
+    from modeling.recipe import Recipe
+
+
+@dataclass
+class Phase:
+    """One stretch of training with one data set and one loss; phases follow each other.
+
+    Attributes:
+        name: Folder of its checkpoints and label in the card.
+        dataset: Training rows in the column order the loss expects.
+        loss: The loss, built around the model in training.
+        epochs: Passes over `dataset`.
+    """
+
+    name: str
+    dataset: Dataset
+    loss: nn.Module
+    epochs: float
+
+
+@dataclass
+class Data:
+    """What a system trains and is measured on.
+
+    Attributes:
+        train: Name -> training rows, as the system's phases need them.
+        sources: Hub ids or names of the corpora, for the card.
+        counts: Facts for the card, such as rows kept and dropped by a filter.
+    """
+
+    train: dict[str, Dataset]
+    sources: list[str]
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """A figure printed in the paper, to stand beside ours.
+
+    Attributes:
+        table: Where it is printed, e.g. "Table 2".
+        metric: Our key of the same measure on the test evaluators.
+        value: The figure.
+        settings: The options under which it was obtained; it applies to a recipe that has all of them.
+        of_base: Whether it is the untrained encoder's.
+    """
+
+    table: str
+    metric: str
+    value: float
+    settings: dict[str, Any]
+    of_base: bool = False
+
+    def applies(self, recipe: Recipe) -> bool:
+        """Whether the recipe has the settings of this figure."""
+        return all(recipe[key] == value for key, value in self.settings.items())
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A published paper: one YAML file in `modeling/papers/` each.
+
+    Attributes:
+        setup: What its figures were measured on.
+        citation: BibTeX.
+        results: Its figures.
+    """
+
+    setup: str
+    citation: str
+    results: list[PaperResult]
+
+    @classmethod
+    def load(cls, name: str) -> Paper:
+        """Reads `modeling/papers/NAME.yaml`."""
+        record = yaml.safe_load((Path(__file__).parent / "papers" / f"{name}.yaml").read_text(encoding="utf-8"))
+        results = []
+        for table in record["tables"]:
+            label, metric, axis = table["table"], table["metric"], table["axis"]
+            results.append(PaperResult(label, metric, table["base"], {}, of_base=True))
+            for row in table["rows"]:
+                for point, value in zip(table["points"], row["values"], strict=True):
+                    results.append(PaperResult(label, metric, value, {**row["settings"], axis: point}))
+        return cls(record["setup"], record["citation"], results)
+
+
+class System(ABC):
+    """A published system. Its file reads like the method section of its paper.
+
+    Attributes:
+        PAPER: The paper, with its figures.
+        PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
+        DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
+        TAGS: Hub tags of its models.
+    """
+
+    PAPER: ClassVar[Paper]
+    PRIMARY: ClassVar[str]
+    DEMONSTRATIONS: ClassVar[list[tuple[str, str, str]]]
+    TAGS: ClassVar[list[str]] = []
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    @abstractmethod
+    def load_data(self) -> Data:
+        """Loads the training data; builds what is missing, from caches where possible."""
+
+    @abstractmethod
+    def build_model(self) -> SentenceTransformer:
+        """The encoder in the state in which training starts, adapters added."""
+
+    @abstractmethod
+    def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
+        """The phases of training, in order."""
+
+    @abstractmethod
+    def evaluators(self, split: str) -> list[Evaluator]:
+        """The evaluators of a split (`validation` or `test`); the first has the PRIMARY metric."""

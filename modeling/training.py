@@ -1,0 +1,214 @@
+"""Training: the phases of a system under sentence-transformers' trainer, resumable at every checkpoint."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import PartialState
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.base.evaluation import SequentialEvaluator
+from transformers import EarlyStoppingCallback
+from transformers.trainer_utils import get_last_checkpoint
+
+from modeling.adapters import count_parameters
+from modeling.batching import LengthGroupedBatchSampler
+from modeling.files import atomic_folder, read_json, write_json
+from modeling.recipe import Recipe
+from modeling.system import Data, Phase, System
+
+logger = logging.getLogger(__name__)
+
+
+class Trainer(SentenceTransformerTrainer):
+    """The library's trainer without its card callback, which writes raw training texts into every README."""
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Adds none: the card is written from the run's facts by `modeling.cards`."""
+
+
+def check_world_size(asked: int | None) -> int:
+    """Makes sure that as many processes run as were asked for.
+
+    `accelerate launch --cpu --num_processes N` runs a single process without saying so.
+
+    Raises:
+        ValueError: If another number of processes runs; the message names the command that works.
+    """
+    running = PartialState().num_processes
+    asked = asked or _asked_of_launcher()
+    if asked is not None and asked != running:
+        raise ValueError(
+            f"{asked} processes were asked for but {running} run(s). On CPUs start them with "
+            f"torchrun --nproc_per_node {asked} train.py ..."
+        )
+    return running
+
+
+def _asked_of_launcher() -> int | None:
+    """--num_processes of the `accelerate launch` that started this process, where the system tells (Linux)."""
+    try:
+        words = Path(f"/proc/{os.getppid()}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return None
+    if not any(word.endswith("accelerate") or word == "launch" for word in words):
+        return None
+    for position, word in enumerate(words):
+        name, _, value = word.replace("-", "_").partition("=")
+        if name == "__num_processes":
+            value = value or words[position + 1]
+            return int(value) if value.isdigit() else None
+    return None
+
+
+def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
+    """Trains all phases, or what an earlier, interrupted run left of them.
+
+    Args:
+        system: The system; its recipe names the run's folder.
+        model: From `system.build_model()`; trained in place.
+        data: From `system.load_data()`.
+
+    Returns:
+        Facts of each phase: name, rows, steps, seconds, rows per second, best score, log.
+    """
+    validation = SequentialEvaluator(system.evaluators("validation"))
+    facts = []
+    for number, phase in enumerate(system.phases(model, data), start=1):
+        folder = system.recipe.run_dir / "phases" / f"{number}-{phase.name}"
+        record = read_json(folder / "phase.json")
+        if record is None:
+            record = _train_phase(system, model, phase, folder, validation)
+        else:
+            logger.info("phase %s is complete, loading its weights", folder.name)
+            model.load_state_dict(load_file(folder / "weights.safetensors"), strict=False)
+        facts.append(record)
+    return facts
+
+
+def _train_phase(
+    system: System, model: SentenceTransformer, phase: Phase, folder: Path, validation: SequentialEvaluator
+) -> dict[str, Any]:
+    recipe, state = system.recipe, PartialState()
+    checkpoints = recipe.run_dir / "checkpoints" / folder.name
+    if state.is_main_process:
+        remove_broken_checkpoints(checkpoints)
+    state.wait_for_everyone()
+    resume_from = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
+    if resume_from:
+        logger.info("resuming %s at %s", folder.name, Path(resume_from).name)
+    trainer = Trainer(
+        model=model,
+        args=training_arguments(recipe, phase, checkpoints, system.PRIMARY),
+        train_dataset=phase.dataset,
+        loss=phase.loss,
+        evaluator=validation,
+        callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else None,
+    )
+    started = time.perf_counter()
+    output = trainer.train(resume_from_checkpoint=resume_from)
+    seconds = time.perf_counter() - started
+    first_step = int(Path(resume_from).name.rpartition("-")[2]) if resume_from else 0
+    steps = trainer.state.global_step
+    rows = (steps - first_step) * recipe.batch_size * recipe.accumulation
+    record = {
+        "name": phase.name,
+        "rows": len(phase.dataset),
+        "epochs": phase.epochs,
+        "steps": steps,
+        "resumed_at_step": first_step,
+        "seconds": round(seconds, 1),
+        "rows_per_second": round(rows / seconds, 1),
+        "train_loss": output.training_loss,
+        "best_score": trainer.state.best_metric,
+        "log": trainer.state.log_history,
+    }
+    if state.is_main_process:
+        with atomic_folder(folder) as temporary:
+            save_file(trainable_weights(model), temporary / "weights.safetensors")
+            write_json(temporary / "phase.json", record)
+        shutil.rmtree(checkpoints, ignore_errors=True)
+    state.wait_for_everyone()
+    trainer.accelerator.free_memory()
+    return record
+
+
+def training_arguments(
+    recipe: Recipe, phase: Phase, folder: Path, primary: str
+) -> SentenceTransformerTrainingArguments:
+    """The library's arguments for one phase of a recipe.
+
+    Raises:
+        ValueError: If the batch cannot be divided between the processes.
+    """
+    processes = PartialState().num_processes
+    if recipe.batch_size % processes:
+        raise ValueError(f"--batch_size {recipe.batch_size} cannot be divided between {processes} processes")
+    steps = recipe.eval_steps if recipe.eval_steps < 1 else int(recipe.eval_steps)
+    on_gpu = torch.cuda.is_available()
+    return SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        run_name=f"{recipe.name}-{phase.name}",
+        seed=recipe.seed,
+        data_seed=recipe.seed,
+        num_train_epochs=phase.epochs,
+        max_steps=recipe.max_steps,
+        per_device_train_batch_size=recipe.batch_size // processes,
+        gradient_accumulation_steps=recipe.accumulation,
+        learning_rate=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+        warmup_steps=recipe.warmup,
+        lr_scheduler_type=recipe.schedule,
+        max_grad_norm=recipe.max_grad_norm,
+        bf16=recipe.bf16 if recipe.bf16 is not None else on_gpu and torch.cuda.is_bf16_supported(),
+        batch_sampler=LengthGroupedBatchSampler,
+        dataloader_drop_last=True,
+        dataloader_pin_memory=on_gpu,
+        eval_strategy="steps",
+        eval_steps=steps,
+        save_strategy="steps",
+        save_steps=steps,
+        save_total_limit=2,
+        load_best_model_at_end=recipe.keep_best or recipe.patience > 0,
+        metric_for_best_model=f"eval_{primary}",
+        greater_is_better=True,
+        logging_steps=recipe.logging_steps,
+        report_to=recipe.report_to,
+        ddp_find_unused_parameters=False,
+    )
+
+
+def remove_broken_checkpoints(folder: Path) -> None:
+    """Deletes checkpoints that a killed process left half written, so that the run resumes at the one before."""
+    for path in sorted(folder.glob("checkpoint-*")):
+        try:
+            json.loads((path / "trainer_state.json").read_text())
+            for weights in path.glob("*.safetensors"):
+                load_file(weights)
+            # unreadable optimiser states show as truncated zip archives
+            torch.load(path / "optimizer.pt", weights_only=True, map_location="meta")
+        except Exception as error:  # whatever is wrong with it, it cannot be resumed from
+            logger.warning("discarding the incomplete %s (%s)", path.name, type(error).__name__)
+            shutil.rmtree(path)
+
+
+def trainable_weights(model: SentenceTransformer) -> dict[str, torch.Tensor]:
+    """The parameters that training changes, on the CPU and contiguous, ready for safetensors."""
+    return {
+        name: parameter.detach().cpu().contiguous().clone()
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+    }
+
+
+def parameter_facts(model: SentenceTransformer) -> dict[str, int]:
+    """Trainable and total parameters, for report and card."""
+    trainable, total = count_parameters(model)
+    return {"trainable_parameters": trainable, "all_parameters": total}

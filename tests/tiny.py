@@ -1,0 +1,86 @@
+"""Tiny models and data for tests."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Transformer
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+from transformers import BertConfig, BertModel, BertTokenizerFast
+
+TOPICS = ("trams", "parks", "markets", "choirs", "ferries", "murals", "kites", "gardens")
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *TOPICS, "the", "town", "needs", "more", "fewer", "we",
+              "love", "hate", "its", "old", "new", "are", "great", "awful", "good", "bad", "for", "all", "of", "us",
+              "they", "make", "streets", "better", "worse", "every", "day", "and", "night", "in", "summer", "winter",
+              "a", "joy", "nuisance", "to", "children", "visitors", "shops", "on", "sunday", "."]  # fmt: skip
+
+
+def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32) -> Path:
+    """Writes a SentenceTransformer with random weights and a vocabulary of whole words."""
+    torch.manual_seed(seed)
+    parts = folder.parent / f"{folder.name}-parts"
+    parts.mkdir(parents=True)
+    (parts / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+    BertTokenizerFast(vocab=str(parts / "vocab.txt"), model_max_length=64).save_pretrained(parts)
+    config = BertConfig(vocab_size=len(VOCABULARY), hidden_size=hidden_size, num_hidden_layers=2, num_attention_heads=4,
+                        intermediate_size=64, max_position_embeddings=64)  # fmt: skip
+    BertModel(config, add_pooling_layer=False).save_pretrained(parts)
+    transformer = Transformer(str(parts), max_seq_length=48)
+    SentenceTransformer(modules=[transformer, Pooling(hidden_size), Normalize()]).save(str(folder))
+    return folder
+
+
+def arguments(topic: str, side: str) -> list[str]:
+    """Six arguments of one side on a topic."""
+    liked, quality, change = ("love", "great", "better") if side == "pro" else ("hate", "awful", "worse")
+    return [f"we {liked} the {topic} {when}" for when in ("every day", "in summer", "in winter")] + [
+        f"the {topic} are {quality} for {who}" for who in ("children", "visitors")
+    ] + [f"they make the streets {change} and the {topic} too"]  # fmt: skip
+
+
+def save_data(folder: Path) -> Path:
+    """Writes pairs and triplets on eight topics: six for training, one each for validation and test."""
+    splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
+    configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity}
+    lines = ["---", "configs:"]
+    for config, make in configs.items():
+        lines += [f"- config_name: {config}", "  data_files:"]
+        for split, topics in splits.items():
+            path = folder / config / f"{split}-00000-of-00001.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Dataset.from_list([row for topic in topics for row in make(topic)]).to_parquet(path)
+            lines += [f"  - split: {split}", f"    path: {config}/{path.name}"]
+    (folder / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")
+    return folder
+
+
+def pairs(topic: str) -> list[dict]:
+    """All 66 pairs of a topic's twelve arguments."""
+    sided = [(text, side) for side in ("pro", "con") for text in arguments(topic, side)]
+    return [
+        {"sentence1": a, "sentence2": b, "label": int(s == t), "relation": "child-to-child", "group": topic}
+        for (a, s), (b, t) in itertools.combinations(sided, 2)
+    ]
+
+
+def triplets(topic: str) -> list[dict]:
+    """All 36 triplets of a thesis, a supporting and an opposing argument."""
+    anchor = f"the town needs more {topic} ."
+    return [
+        {"anchor": anchor, "positive": positive, "negative": negative, "group": topic}
+        for positive, negative in itertools.product(arguments(topic, "pro"), arguments(topic, "con"))
+    ]
+
+
+def similarity(topic: str) -> list[dict]:
+    """Four pairs of falling similarity."""
+    text = f"the new {topic} are good for children"
+    others = [text, f"the {topic} are good for visitors", f"the town needs {topic}", "a nuisance on sunday night"]
+    return [
+        {"sentence1": text, "sentence2": other, "score": score, "group": topic}
+        for other, score in zip(others, (5.0, 4.0, 2.0, 0.0), strict=True)
+    ]

@@ -1,0 +1,27 @@
+"""Trains, evaluates and publishes a model: from a recipe to a loadable checkpoint.
+
+    python train.py                                       # the demonstration, on a laptop, without a network
+    python train.py RECIPE --data data/my-corpus          # one CPU or GPU
+    accelerate launch train.py RECIPE                     # the GPUs that `accelerate config` knows
+    torchrun --nproc_per_node 2 train.py RECIPE           # two processes, CPUs included
+    python train.py RECIPE --push_to_hub org/name         # publish the merged model and its adapter
+    python train.py RECIPE --grid margin=0.1:1.0:0.1      # a grid search, "paper / ours"
+
+An interrupted run continues where it stopped when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from modeling.cli import parse
+
+if __name__ == "__main__":
+    recipe, points = parse(__doc__, sys.argv[1:])
+
+    from modeling.run import run, run_grid  # after parsing: importing torch takes seconds, --help must not
+
+    if points:
+        run_grid(recipe, points)
+    else:
+        run(recipe)
