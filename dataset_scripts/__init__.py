@@ -1,0 +1,32 @@
+"""Builders that turn raw opinion corpora into data sets ready for training: one module per corpus.
+
+The registry holds names only, so that listing it imports neither `datasets` nor any builder.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+CORPORA = {
+    "kialo": "dataset_scripts.kialo:Kialo",
+    "perspectrum": "dataset_scripts.perspectrum:Perspectrum",
+    "ibm_argkp": "dataset_scripts.ibm_argkp:IbmArgKP",
+    "stsb": "dataset_scripts.stsb:STSBenchmark",
+    "sick": "dataset_scripts.sick:Sick",
+    "congress": "dataset_scripts.congress:Congress",
+}
+
+
+def get_corpus(name: str) -> type:
+    """Returns the builder class of a corpus.
+
+    Args:
+        name: A key of `CORPORA`.
+
+    Raises:
+        ValueError: If no corpus has that name; the message lists those that exist.
+    """
+    if name not in CORPORA:
+        raise ValueError(f"unknown corpus {name!r}; choose one of {', '.join(sorted(CORPORA))}")
+    module, attribute = CORPORA[name].split(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -1,0 +1,225 @@
+"""Builds data sets from raw corpora, ready for training and for the Hub.
+
+    python -m dataset_scripts list
+    python -m dataset_scripts kialo --data ~/kialo-exports --out data/kialo
+    python -m dataset_scripts kialo --data ~/kialo-exports --out data/kialo --push_to_hub org/kialo-stance --private
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import difflib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# `datasets` takes seconds to import, so whatever needs it is imported where a build has begun
+from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.metadata import Metadata, load_metadata
+from dataset_scripts.splits import SEED
+
+SUMMARY = "summary.json"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit code, 2 for whatever the user can cure."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.corpus == "list":
+        _print_list()
+        return 0
+    metadata = _check(parser, options)
+    try:
+        build(metadata, options)
+        if options.push_to_hub:
+            from modeling.hub import publish_dataset
+
+            print(f"Terms: {metadata.terms}")
+            print(f"Published: {publish_dataset(options.out, options.push_to_hub, private=options.private)}")
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def build(metadata: Metadata, options: argparse.Namespace) -> None:
+    """Builds the configurations asked for, beside the output folder, and puts them in its place when all is well.
+
+    Raises:
+        FileExistsError: If the output folder holds anything that no earlier build wrote.
+        FileNotFoundError: If the raw data hold nothing of this corpus.
+        ValueError: If an option is unknown or no row is usable.
+    """
+    out = options.out.resolve()
+    check_replaceable(out, options.data.resolve())
+    builder_options = _builder_options(metadata.name, options)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        new = work / "new"
+        summary = _write(metadata, options, builder_options, new, work / "cache")
+        if out.exists():
+            out.rename(work / "old")
+        new.rename(out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    _report(metadata, summary, default=builder_options == {"seed": SEED})
+    print(f"Written: {options.out}")
+
+
+def check_replaceable(out: Path, data: Path) -> None:
+    """Refuses an output folder with anything in it that no earlier build wrote, or that holds the raw data.
+
+    Raises:
+        FileExistsError: With what is in the way.
+    """
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if data == out or out in data.parents:
+        raise FileExistsError(f"the raw data lie in --out {out}, which would be replaced; choose another folder")
+    try:
+        written = {SUMMARY, *json.loads((out / SUMMARY).read_text(encoding="utf-8"))["files"]}
+    except (OSError, ValueError, LookupError, TypeError):
+        raise FileExistsError(f"{out} exists and no build wrote it; choose another --out or remove it") from None
+    present = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
+    strange = sorted(name for name in present - written if not any(part.startswith(".") for part in name.split("/")))
+    if strange:
+        raise FileExistsError(f"{out} holds {strange[0]}, which no build wrote; move it away or choose another --out")
+
+
+def _write(
+    metadata: Metadata, options: argparse.Namespace, builder_options: dict[str, Any], folder: Path, cache: Path
+) -> dict[str, Any]:
+    """Writes Parquet, plot, card and summary to a new folder; returns the summary."""
+    from dataset_scripts.card import PLOT, BuiltConfig, write_card
+    from dataset_scripts.statistics import plot_statistics, stance_statistics
+
+    configs, statistics = {}, {}
+    names = [name for name in metadata.configs if not options.config or name in options.config]
+    for name in names:
+        builder = get_corpus(metadata.name).open(options.data, name, cache_dir=cache, **builder_options)
+        builder.download_and_prepare()
+        splits = builder.as_dataset()
+        files = {split: f"{name}/{split}-00000-of-00001.parquet" for split in splits}
+        (folder / name).mkdir(parents=True)
+        for split, rows in splits.items():
+            rows.to_parquet(folder / files[split])
+        counts = {split: len(rows) for split, rows in splits.items()}
+        configs[name] = BuiltConfig(builder.info, files, counts, dict(builder.dropped))
+        if "train" in splits and {"stance", "text"} <= set(splits["train"].column_names):
+            statistics = stance_statistics(splits["train"]["stance"], splits["train"]["text"])
+    if statistics:
+        plot_statistics(statistics, folder / PLOT)
+    (folder / "README.md").write_text(write_card(metadata, configs, builder_options, statistics), encoding="utf-8")
+    summary = {
+        "corpus": metadata.name,
+        "options": builder_options,
+        "configs": {name: {"rows": built.counts, "dropped": built.dropped} for name, built in configs.items()},
+        "statistics": {stance: dataclasses.asdict(means) for stance, means in statistics.items()},
+        "files": sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()),
+    }
+    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    return summary
+
+
+def _report(metadata: Metadata, summary: dict[str, Any], default: bool) -> None:
+    """Prints what was kept and dropped, and a warning where a build with default options differs from METADATA."""
+    for name, built in summary["configs"].items():
+        counts = ", ".join(f"{split} {count:,}" for split, count in built["rows"].items())
+        print(f"{name}: {counts}")
+        for reason, count in sorted(built["dropped"].items()):
+            print(f"  {count:>9,} x {reason}")
+        expected = metadata.expected.get(name, {})
+        if default and expected and expected != built["rows"]:
+            differences = [
+                f"{split} {built['rows'].get(split, 0):,} instead of {expected.get(split, 0):,}"
+                for split in dict.fromkeys([*expected, *built["rows"]])
+                if built["rows"].get(split, 0) != expected.get(split, 0)
+            ]
+            print(
+                f"warning: {name} differs from the reference build: {'; '.join(differences)}. "
+                "That is as it should be if your raw data are others.",
+                file=sys.stderr,
+            )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m dataset_scripts",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"corpora: {', '.join(CORPORA)}",
+    )
+    parser.add_argument("corpus", help="name of a corpus, or 'list' for a table of all")
+    parser.add_argument("--data", type=Path, metavar="PATH", help="the raw corpus: file, folder or archive")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder to write; a build that is there is replaced")
+    parser.add_argument("--config", action="append", metavar="NAME", help="only this configuration; may be repeated")
+    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"seed of the split (default: {SEED})")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="option of this corpus; may be repeated"
+    )
+    parser.add_argument("--push_to_hub", metavar="REPO", help="publish the result, e.g. org/kialo-stance")
+    parser.add_argument("--private", action="store_true", help="publish to a private repository")
+    return parser
+
+
+def _print_list() -> None:
+    header = ("corpus", "summary", "licence", "configurations")
+    rows = [header]
+    for name in CORPORA:
+        metadata = load_metadata(name)
+        rows.append((name, metadata.summary, metadata.licence, ", ".join(metadata.configs)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Metadata:
+    """Returns the corpus's record; ends with exit code 2 and a cure for what is known to fail before reading."""
+    if options.corpus not in CORPORA:
+        close = difflib.get_close_matches(options.corpus, [*CORPORA, "list"], n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(CORPORA)}"
+        parser.error(f"unknown corpus {options.corpus!r}; {hint}")
+    metadata = load_metadata(options.corpus)
+    if options.data is None or options.out is None:
+        parser.error(f"building {options.corpus} needs --data PATH and --out DIR; PATH is {metadata.raw}")
+    options.data, options.out = options.data.expanduser(), options.out.expanduser()
+    if not options.data.exists():
+        parser.error(f"--data {options.data} does not exist; it has to be {metadata.raw}")
+    for name in options.config or ():
+        if name not in metadata.configs:
+            parser.error(f"{options.corpus} has no configuration {name!r}; choose from {', '.join(metadata.configs)}")
+    if options.private and not options.push_to_hub:
+        parser.error("--private says how to publish: give --push_to_hub REPO with it")
+    if options.push_to_hub and not options.private and not metadata.redistributable:
+        parser.error(f"{options.corpus} must not be published: {metadata.terms} Add --private for a private repository")
+    return metadata
+
+
+def _builder_options(corpus: str, options: argparse.Namespace) -> dict[str, Any]:
+    """The seed and every --option NAME=VALUE, its value read as YAML (`true`, `100`).
+
+    Raises:
+        ValueError: If an option is not written as NAME=VALUE or the corpus has none of that name.
+    """
+    common = {"name", "version", "data_dir", "data_files", "description", "seed"}
+    fields = dataclasses.fields(get_corpus(corpus).BUILDER_CONFIG_CLASS)
+    known = [field.name for field in fields if field.name not in common]
+    chosen: dict[str, Any] = {"seed": options.seed}
+    for text in options.option:
+        name, equals, value = text.partition("=")
+        if not equals or name not in known:
+            raise ValueError(f"--option {text}: write NAME=VALUE; {corpus} has: {', '.join(known) or 'no options'}")
+        chosen[name] = yaml.safe_load(value)
+    return chosen
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""The base class of all builders: files in, cleaned and split rows out, every dropped row counted."""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+import zipfile
+import zlib
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+from datasets.data_files import DataFilesDict, DataFilesList
+
+from dataset_scripts.metadata import Metadata
+from dataset_scripts.splits import SEED
+
+SPLITS = ("train", "validation", "test")
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2")
+
+
+@dataclass
+class CorpusConfig(datasets.BuilderConfig):
+    """What a user may choose when a corpus is built; a corpus with more options derives its own from this.
+
+    Attributes:
+        seed: Seed of whatever is random, above all of the split. A corpus with an official split has no use for it.
+    """
+
+    seed: int = SEED
+
+
+def read_members(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yields (name, content) of the file at `path`, or of every file in it where it is an archive.
+
+    Archives are streamed: nothing is unpacked to disk. Hidden files, such as those that macOS puts into archives,
+    are passed over.
+
+    Raises:
+        ValueError: If an archive is broken, cut off or encrypted, after the members that could be read.
+    """
+    try:
+        if path.name.lower().endswith(".zip"):
+            with zipfile.ZipFile(path) as archive:
+                for info in archive.infolist():
+                    if not info.is_dir() and not Path(info.filename).name.startswith("."):
+                        yield info.filename, archive.read(info)
+        elif path.name.lower().endswith(ARCHIVES):
+            with tarfile.open(path, "r|*") as archive:
+                for member in archive:
+                    if member.isfile() and not Path(member.name).name.startswith("."):
+                        yield member.name, archive.extractfile(member).read()
+        else:
+            yield path.name, path.read_bytes()
+    except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, RuntimeError) as error:
+        raise ValueError(f"{path.name} is no readable archive ({error}); export or download it again") from error
+
+
+class Corpus(datasets.GeneratorBasedBuilder):
+    """A raw corpus as a Hugging Face data set.
+
+    A subclass states METADATA and FEATURES and writes `rows`; it may override `find_files`. Rows are generated
+    in this process, so that the reasons counted in `dropped` are complete when a build ends.
+
+    Attributes:
+        METADATA: The declarative record.
+        FEATURES: Configuration name -> column layout from `dataset_scripts.schema`.
+        dropped: Reason -> number of raw items or rows not used, filled while rows are generated.
+
+    Example:
+        >>> builder = Kialo.open("~/kialo-exports", "pairs", cache_dir="cache")   # doctest: +SKIP
+        >>> builder.download_and_prepare()                                        # doctest: +SKIP
+        >>> builder.as_dataset()["train"]                                         # doctest: +SKIP
+    """
+
+    METADATA: ClassVar[Metadata]
+    FEATURES: ClassVar[dict[str, datasets.Features]]
+    VERSION = datasets.Version("1.0.0")
+    BUILDER_CONFIG_CLASS = CorpusConfig
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "METADATA" in cls.__dict__:
+            cls.BUILDER_CONFIGS = [
+                cls.BUILDER_CONFIG_CLASS(name=name, version=cls.VERSION, description=cls.METADATA.configs[name])
+                for name in cls.FEATURES
+            ]
+            cls.DEFAULT_CONFIG_NAME = next(iter(cls.FEATURES))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.dropped: Counter[str] = Counter()
+        super().__init__(*args, **kwargs)
+
+    @classmethod
+    def open(cls, data: str | Path, config: str | None = None, cache_dir: str | Path | None = None, **kwargs: Any):
+        """Makes the builder for raw data.
+
+        Args:
+            data: File, folder or archive as METADATA.raw describes it.
+            config: Configuration; the default one if None.
+            cache_dir: Where prepared Arrow files are kept; the `datasets` cache if None.
+            **kwargs: Fields of BUILDER_CONFIG_CLASS, such as `seed`.
+
+        Raises:
+            FileNotFoundError: If nothing at `data` belongs to this corpus.
+            ValueError: If the configuration does not exist.
+        """
+        path = Path(data).expanduser()
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist; {cls.METADATA.name} needs {cls.METADATA.raw}")
+        files = cls.find_files(path)
+        if not files:
+            raise FileNotFoundError(f"nothing at {path} belongs to {cls.METADATA.name}; it needs {cls.METADATA.raw}")
+        # given ready-made, since `datasets` would take a path with brackets or stars for a pattern; the stamps make
+        # the cache notice a file that has changed
+        stamps = [(str(file), str(file.stat().st_size), str(file.stat().st_mtime_ns)) for file in files]
+        data_files = DataFilesDict({"raw": DataFilesList([str(file) for file in files], stamps)})
+        cache = str(cache_dir) if cache_dir is not None else None
+        return cls(config_name=config, data_files=data_files, cache_dir=cache, **kwargs)
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """The raw files at a path, in a stable order. By default the file itself, or every file under a folder."""
+        return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+
+    @abstractmethod
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row) in one pass over the raw files.
+
+        Whatever is not used is counted: `self.dropped[reason] += 1`. A file that cannot be understood at all
+        raises ValueError naming the file, the line and the cure.
+        """
+
+    def _info(self) -> datasets.DatasetInfo:
+        return datasets.DatasetInfo(
+            description=self.METADATA.description,
+            features=self.FEATURES[self.config.name],
+            homepage=self.METADATA.source,
+            license=self.METADATA.licence,
+            citation=self.METADATA.citation,
+        )
+
+    def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
+        self.dropped.clear()
+        files = [Path(file) for file in self.config.data_files["raw"]]
+        # one pass for all splits: duplicates and leaks can only be seen across them; tuples take a third of a dict
+        by_split: dict[str, list[tuple[Any, ...]]] = {}
+        for split, row in self.rows(files, self.config.name):
+            by_split.setdefault(split, []).append(tuple(row[column] for column in self.info.features))
+        if not by_split:
+            raise ValueError(
+                f"{self.METADATA.name}: no usable row in {len(files)} file(s); it needs {self.METADATA.raw}. "
+                f"Dropped: {dict(self.dropped) or 'nothing'}"
+            )
+        order = sorted(by_split, key=lambda split: SPLITS.index(split) if split in SPLITS else len(SPLITS))
+        return [datasets.SplitGenerator(name=split, gen_kwargs={"rows": by_split[split]}) for split in order]
+
+    def _generate_examples(self, rows: list[tuple[Any, ...]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        columns = list(self.info.features)
+        for index, row in enumerate(rows):
+            yield index, dict(zip(columns, row, strict=True))

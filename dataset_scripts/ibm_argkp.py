@@ -1,0 +1,242 @@
+"""IBM Debater: crowd arguments for and against motions, and their key points (ArgQ-Rank-30k and ArgKP-2021)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import random
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dataset_scripts.corpus import Corpus, CorpusConfig, read_members
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
+from dataset_scripts.schema import AGREE, ARGUMENTS, OPPOSE, PAIRS, TRIPLETS
+
+# what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
+RELEASES = {
+    "arg_quality_rank_30k": ("argument", "topic", "set", "stance_WA", "stance_WA_conf"),
+    "ArgKP-2021": ("topic", "argument", "key_point", "stance", "label"),
+}
+SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
+STANCES = {"1": "pro", "-1": "con", "0": "neutral"}
+Rows = Iterable[tuple[tuple[str, ...], dict[str, Any]]]
+
+
+@dataclass
+class IbmConfig(CorpusConfig):
+    """Options of IbmArgKP. All pairs of a motion's 400 arguments would be 80,000: a sample has to do.
+
+    Attributes:
+        pairs_per_topic: Pairs of arguments for one motion, half of them agreeing; about 7 for every argument.
+        triplets_per_topic: Triplets for one motion, half of them with the motion as anchor.
+        minimum_confidence: Least confidence of the crowd in an argument's stance (`stance_WA_conf`).
+    """
+
+    pairs_per_topic: int = 1500
+    triplets_per_topic: int = 1350
+    minimum_confidence: float = 0.6
+
+
+class Argument(NamedTuple):
+    """An argument or key point with its stance towards the motion."""
+
+    text: str
+    stance: str
+
+
+@dataclass
+class Motion:
+    """A motion, which the releases call topic, with its arguments by case-folded text and matched key points."""
+
+    id: str
+    text: str
+    split: str
+    arguments: dict[str, Argument] = field(default_factory=dict)
+    matches: list[tuple[str, str]] = field(default_factory=list)
+
+    def sides(self, seed: int) -> tuple[list[str], list[str]]:
+        """The texts for and against the motion, shuffled; the order depends on seed and motion alone."""
+        shuffled = list(self.arguments.values())
+        random.Random(f"{seed}:{self.text}").shuffle(shuffled)
+        return tuple([a.text for a in shuffled if a.stance == stance] for stance in ("pro", "con"))
+
+
+class IbmArgKP(Corpus):
+    """Both releases as one corpus: 28 motions are in both, with equal words, and most of their arguments too.
+
+    - `pairs`: every argument with its motion ("argument-to-topic"; a motion is a claim such as "We should ban X"),
+      every argument with each key point it was matched to ("key-point", agree), and a sample of two arguments of one
+      motion ("same-topic", agree if on the same side). An argument that does not match a key point says no more about
+      agreement than its stance does: those judgements are not used.
+    - `triplets`: a sample of (motion, argument for, argument against) and (argument, same side, other side).
+    - `arguments`: motions with their arguments and key points.
+
+    A key point counts as an argument of its stance. The split is ArgQ-Rank's own, which no motion crosses; the three
+    motions that only ArgKP-2021 has were the test set of its shared task and are in test.
+    """
+
+    METADATA = load_metadata("ibm_argkp")
+    BUILDER_CONFIG_CLASS = IbmConfig
+    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """Both releases, each as .zip, .csv or .csv.gz, below a folder or beside a file.
+
+        Raises:
+            FileNotFoundError: If one is missing; the message names it.
+        """
+        folder = path if path.is_dir() else path.parent
+        files = [f for f in super().find_files(folder) if f.name.endswith((".zip", ".csv", ".csv.gz"))]
+        found = [[f for f in files if name in f.name and not f.name.startswith(".")] for name in RELEASES]
+        missing = [name for name, matching in zip(RELEASES, found, strict=True) if not matching]
+        if missing:
+            raise FileNotFoundError(f"{folder} lacks *{'*, *'.join(missing)}* (.zip, .csv, .csv.gz)")
+        return [matching[0] for matching in found]
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row): the test split first, so that it keeps what it shares with the others."""
+        motions = self._motions(*files)
+        cleaner, guard = Cleaner(ordered=config == "triplets"), LeakGuard()
+        make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": _arguments}[config]
+        for split in ("test", "validation", "train"):
+            chosen = [motion for motion in motions if motion.split == split]
+            for texts, row in (item for motion in chosen for item in make_rows(motion)):
+                if (held_out_by := guard.leak(*texts)) is not None:
+                    self.dropped[f"row: a text is also in {held_out_by}"] += 1
+                elif cleaner.keep(*texts):
+                    yield split, row
+            guard.hold_out(split, (text for m in chosen for text in (m.text, *(a.text for a in m.arguments.values()))))
+        self.dropped.update({f"row: {reason}": count for reason, count in cleaner.dropped.items()})
+
+    def _motions(self, ratings: Path, key_points: Path) -> list[Motion]:
+        motions: dict[str, Motion] = {}
+        for where, row in self._table(ratings, RELEASES["arg_quality_rank_30k"]):
+            self._add_rating(motions, where, row)
+        for _, row in self._table(key_points, RELEASES["ArgKP-2021"]):
+            self._add_key_point(motions, row)
+        for motion in motions.values():
+            # before sampling, so that the sample is as large as was asked for
+            for key in [key for key, a in motion.arguments.items() if len(a.text.split()) < MINIMUM_WORDS]:
+                del motion.arguments[key]
+                self.dropped[f"argument: shorter than {MINIMUM_WORDS} words"] += 1
+            texts = {argument.text for argument in motion.arguments.values()}
+            motion.matches = [match for match in motion.matches if texts.issuperset(match)]
+        return list(motions.values())
+
+    def _add_rating(self, motions: dict[str, Motion], where: str, row: dict[str, str]) -> None:
+        text, stance, split = normalise(row["argument"]), STANCES.get(row["stance_WA"]), SPLIT_NAMES.get(row["set"])
+        try:
+            confidence = float(row["stance_WA_conf"])
+        except ValueError:
+            confidence = None
+        if not (text and normalise(row["topic"]) and stance and split) or confidence is None:
+            self.dropped["argument: malformed row"] += 1
+            return
+        motion = _motion(motions, row["topic"], split)
+        if motion.split != split:
+            raise ValueError(f"{where}: {motion.text!r} is in {motion.split} and in {split}; a motion needs one set")
+        if stance == "neutral":
+            self.dropped["argument: neutral"] += 1
+        elif confidence < self.config.minimum_confidence:
+            self.dropped["argument: stance is uncertain"] += 1
+        elif text.casefold() in motion.arguments:
+            self.dropped["argument: repeated"] += 1
+        else:
+            motion.arguments[text.casefold()] = Argument(text, stance)
+
+    def _add_key_point(self, motions: dict[str, Motion], row: dict[str, str]) -> None:
+        texts, stance = (normalise(row["argument"]), normalise(row["key_point"])), STANCES.get(row["stance"])
+        if not (all(texts) and normalise(row["topic"]) and stance in ("pro", "con") and row["label"] in ("0", "1")):
+            self.dropped["key point: malformed row"] += 1
+            return
+        motion = _motion(motions, row["topic"], "test")
+        stored = [motion.arguments.setdefault(text.casefold(), Argument(text, stance)) for text in texts]
+        if any(argument.stance != stance for argument in stored):
+            self.dropped["key point: stance differs between the releases"] += 1
+        elif row["label"] == "0":
+            self.dropped["key point: does not match the argument"] += 1
+        else:
+            motion.matches.append((stored[0].text, stored[1].text))
+
+    def _table(self, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+        for name, content in read_members(path):
+            if not name.endswith((".csv", ".csv.gz")):
+                continue  # the readme in the zip
+            try:
+                text = (gzip.decompress(content) if name.endswith(".gz") else content).decode("utf-8-sig")
+            except (EOFError, OSError, zlib.error, UnicodeError) as error:
+                raise ValueError(f"{path} cannot be read ({error}); download it again") from error
+            lines = csv.DictReader(io.StringIO(text, newline=""))
+            missing = [column for column in columns if column not in (lines.fieldnames or [])]
+            if missing:
+                raise ValueError(f"{path}, {name}, line 1: no column {', '.join(missing)}; give the release as it is")
+            for row in lines:
+                if None in row or None in row.values():  # more fields than columns, or fewer
+                    self.dropped["row: wrong number of columns"] += 1
+                else:
+                    yield f"{path}, {name}, line {lines.line_num}", row
+
+    def _pairs(self, motion: Motion) -> Rows:
+        for a in motion.arguments.values():
+            yield _pair(a.text, motion.text, a.stance == "pro", "argument-to-topic", motion.id)
+        for argument, key_point in motion.matches:
+            yield _pair(argument, key_point, True, "key-point", motion.id)
+        pros, cons = motion.sides(self.config.seed)
+        for side in (pros, cons):
+            for one, other in _within(side, self.config.pairs_per_topic // 4):
+                yield _pair(one, other, True, "same-topic", motion.id)
+        for one, other in _across(pros, cons, self.config.pairs_per_topic // 2):
+            yield _pair(one, other, False, "same-topic", motion.id)
+
+    def _triplets(self, motion: Motion) -> Rows:
+        sides, limit = motion.sides(self.config.seed), self.config.triplets_per_topic
+        drawn = [(motion.text, pro, con) for pro, con in _across(*sides, limit // 2)]
+        for side, others in (sides, sides[::-1]):
+            if others:
+                pairs = enumerate(_within(side, limit // 4))
+                drawn += [(anchor, positive, others[n % len(others)]) for n, (anchor, positive) in pairs]
+        for texts in drawn:
+            yield texts, {**dict(zip(("anchor", "positive", "negative"), texts, strict=True)), "group": motion.id}
+
+
+def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:
+    """The motion with these words; a new one, in `split`, if there is none."""
+    words = re.findall(r"\w+", topic.casefold())
+    return motions.setdefault("-".join(words), Motion("-".join(words), normalise(topic), split))
+
+
+def _within(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
+    """Up to `limit` different pairs of one list, every item about equally often: neighbours, then every second ..."""
+    size = len(items)
+    for n in range(min(limit, size * (size - 1) // 2)):
+        yield items[n % size], items[(n + 1 + n // size) % size]
+
+
+def _across(first: list[str], second: list[str], limit: int) -> Iterator[tuple[str, str]]:
+    """Up to `limit` different pairs across two lists, every item of a list about equally often."""
+    period = math.lcm(len(first), len(second))
+    for n in range(min(limit, len(first) * len(second))):
+        # both lists in step, shifted by one whenever the step would begin again
+        yield first[n % len(first)], second[(n + n // period) % len(second)]
+
+
+def _pair(one: str, other: str, agree: bool, relation: str, group: str) -> tuple[tuple[str, str], dict[str, Any]]:
+    row = {"sentence1": one, "sentence2": other, "label": AGREE if agree else OPPOSE}
+    return (one, other), {**row, "relation": relation, "group": group}
+
+
+def _arguments(motion: Motion) -> Rows:
+    shared = {"title": motion.text, "language": "en", "group": motion.id}
+    root = {"id": motion.id, "parent": None, "stance": "thesis", "text": motion.text, "depth": 0}
+    yield (motion.text,), {**root, **shared}
+    for number, a in enumerate(motion.arguments.values(), start=1):
+        row = {"id": f"{motion.id}:{number}", "parent": motion.id, "stance": a.stance, "text": a.text, "depth": 1}
+        yield (a.text,), {**row, **shared}

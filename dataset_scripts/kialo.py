@@ -1,0 +1,224 @@
+"""Kialo: debate trees as pairs, triplets and single arguments, after Ghafouri et al. (2024)."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import logging
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from datasets.utils import tqdm
+
+from dataset_scripts.corpus import ARCHIVES, Corpus, CorpusConfig, read_members
+from dataset_scripts.kialo_export import Discussion, Node, discussion_id, parse_export, parse_record
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.quality import MINIMUM_WORDS, Cleaner, LeakGuard, is_english
+from dataset_scripts.schema import AGREE, ARGUMENTS, OPPOSE, PAIRS, TRIPLETS
+from dataset_scripts.splits import FRACTIONS, split_groups
+
+logger = logging.getLogger(__name__)
+JSONL = (".jsonl", ".jsonl.gz")
+Rows = Iterable[tuple[tuple[str, ...], dict[str, Any]]]
+
+
+@dataclass
+class KialoConfig(CorpusConfig):
+    """Options of Kialo.
+
+    Attributes:
+        all_languages: Keep discussions that are not in English.
+        max_per_parent: Most child-to-child pairs, and most triplets, for one parent, drawn at random; all if None,
+            as in the paper.
+    """
+
+    all_languages: bool = False
+    max_per_parent: int | None = None
+
+
+class Kialo(Corpus):
+    """Discussions from Kialo's text exports; see `dataset_scripts/metadata/kialo.yaml`."""
+
+    METADATA = load_metadata("kialo")
+    BUILDER_CONFIG_CLASS = KialoConfig
+    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """Exports, archives of exports and parsed discussions, at the path or anywhere below it."""
+        suffixes = (".txt", *ARCHIVES, *JSONL)
+        return [
+            file
+            for file in super().find_files(path)
+            if file.name.lower().endswith(suffixes) and not file.name.startswith(".")
+        ]
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row): the test split first, so that it keeps what other discussions copied from it."""
+        discussions = self._read_discussions(files)
+        by_split = self._split(discussions)
+        cleaner, guard = Cleaner(ordered=config == "triplets"), LeakGuard()
+        make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": self._arguments}[config]
+        for split in ("test", "validation", "train"):
+            for group in by_split[split]:
+                for texts, row in make_rows(group, discussions[group]):
+                    if not cleaner.keep(*texts):
+                        continue
+                    if (held_out_by := guard.leak(*texts)) is not None:
+                        self.dropped[f"row: a text is also in {held_out_by}"] += 1
+                        continue
+                    yield split, row
+            guard.hold_out(split, (n.text for group in by_split[split] for n in discussions[group].arguments()))
+        self.dropped.update({f"row: {reason}": count for reason, count in cleaner.dropped.items()})
+
+    def _split(self, discussions: dict[str, Discussion]) -> dict[str, list[str]]:
+        """Split -> ids of its discussions, sorted, so that rows do not depend on the order of files."""
+        by_split: dict[str, list[str]] = defaultdict(list)
+        if len(discussions) < len(FRACTIONS):
+            logger.warning("%d discussion(s) are too few for splits: all go to train", len(discussions))
+            by_split["train"] = sorted(discussions)
+            return by_split
+        for group, split in split_groups(discussions, seed=self.config.seed).items():
+            by_split[split].append(group)
+        return defaultdict(list, {split: sorted(groups) for split, groups in by_split.items()})
+
+    def _pairs(self, group: str, discussion: Discussion) -> Rows:
+        """Child-to-parent pairs, then child-to-child pairs, of every parent."""
+        for parent, children in self._families(discussion):
+            for child in children:
+                yield _pair(child, parent, child.relation == "Pro", "child-to-parent", group)
+            for one, other in self._sample(itertools.combinations(children, 2), group, parent):
+                yield _pair(one, other, one.relation == other.relation, "child-to-child", group)
+
+    def _triplets(self, group: str, discussion: Discussion) -> Rows:
+        """Every parent with every Pro child and every Con child."""
+        for parent, children in self._families(discussion):
+            pros = [child for child in children if child.relation == "Pro"]
+            cons = [child for child in children if child.relation == "Con"]
+            for pro, con in self._sample(itertools.product(pros, cons), group, parent):
+                texts = (parent.text, pro.text, con.text)
+                yield texts, {"anchor": texts[0], "positive": texts[1], "negative": texts[2], "group": group}
+
+    def _arguments(self, group: str, discussion: Discussion) -> Rows:
+        """Every entry but links, with its stance towards its parent."""
+        root = "question" if discussion.has_theses() else "thesis"
+        language = "en" if _is_english(discussion) else "other"
+        for node in discussion.arguments():
+            stance = root if node.parent is None else (node.relation or "thesis").lower()
+            row = {
+                "id": f"{group}:{node.id}",
+                "parent": f"{group}:{node.parent}" if node.parent else None,
+                "stance": stance,
+                "text": node.text,
+                "depth": node.id.count(".") - 1,
+                "title": discussion.title,
+                "language": language,
+                "group": group,
+            }
+            yield (node.text,), row
+
+    @staticmethod
+    def _families(discussion: Discussion) -> Iterator[tuple[Node, list[Node]]]:
+        """Every argument with the arguments for and against it. Theses stand in no relation to their question."""
+        nodes = {node.id: node for node in discussion.arguments()}
+        children: dict[str, list[Node]] = defaultdict(list)
+        for node in nodes.values():
+            if node.relation is not None and node.parent in nodes:
+                children[node.parent].append(node)
+        for parent, group in children.items():
+            yield nodes[parent], group
+
+    def _sample(self, combinations: Iterable[tuple[Node, Node]], group: str, parent: Node) -> Iterable:
+        """At most `max_per_parent` combinations; the draw depends on seed and parent alone."""
+        limit = self.config.max_per_parent
+        if limit is None:
+            return combinations
+        # a text that cleaning would drop must not use up the limit
+        usable = [nodes for nodes in combinations if all(len(node.text.split()) >= MINIMUM_WORDS for node in nodes)]
+        draw = random.Random(f"{self.config.seed}:{group}:{parent.id}")
+        return draw.sample(usable, limit) if len(usable) > limit else usable
+
+    def _read_discussions(self, files: list[Path]) -> dict[str, Discussion]:
+        """All usable discussions by id; of one that occurs twice, the fullest."""
+        found: dict[str, tuple[tuple[int, int, str], Discussion]] = {}
+        for name, group, discussion in tqdm(self._parse(files), desc="Reading Kialo", unit=" discussions"):
+            arguments = discussion.arguments()
+            # the name settles ties, so that the order of files does not matter
+            fullness = len(arguments), sum(len(node.text) for node in arguments), name
+            if group in found:
+                self.dropped["discussion: in several files (the fullest is kept)"] += 1
+            if group not in found or fullness > found[group][0]:
+                found[group] = fullness, discussion
+        kept = {}
+        for group, (_, discussion) in found.items():
+            if self.config.all_languages or _is_english(discussion):
+                kept[group] = discussion
+                self.dropped.update(_count_unused(discussion))
+            else:
+                self.dropped["discussion: not in English"] += 1
+        return kept
+
+    def _parse(self, files: list[Path]) -> Iterator[tuple[str, str, Discussion]]:
+        """(file name, discussion id, discussion) of everything that can be parsed; the rest is counted and logged."""
+        for file in files:
+            try:
+                for name, content in read_members(file):
+                    if name.lower().endswith(JSONL):
+                        yield from self._parse_jsonl(name, content)
+                    elif name.lower().endswith(".txt"):
+                        yield from self._parse_text(name, content)
+                    else:
+                        self._skip("file: neither an export nor parsed discussions", name)
+            except (ValueError, OSError) as error:
+                self._skip("file: cannot be read", file.name, error)
+
+    def _parse_text(self, name: str, content: bytes) -> Iterator[tuple[str, str, Discussion]]:
+        name = Path(name).name
+        if not content.strip():
+            self._skip("file: empty", name)
+            return
+        try:
+            discussion = parse_export(content.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            self._skip("file: not UTF-8 text", name, error)
+        except ValueError as error:
+            self._skip("file: without a discussion tree", name, error)
+        else:
+            yield name, discussion_id(name, discussion), discussion
+
+    def _parse_jsonl(self, name: str, content: bytes) -> Iterator[tuple[str, str, Discussion]]:
+        try:
+            lines = (gzip.decompress(content) if name.lower().endswith(".gz") else content).splitlines()
+        except (OSError, EOFError) as error:
+            self._skip("file: cannot be read", name, error)
+            return
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield (name, *parse_record(json.loads(line)))
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                if line.strip():
+                    self._skip("line: not a parsed discussion", f"{name}, line {number}", error)
+
+    def _skip(self, reason: str, where: str, error: Exception | None = None) -> None:
+        self.dropped[reason] += 1
+        logger.warning("skipped %s: %s%s", where, reason, f" ({error})" if error else "")
+
+
+def _pair(one: Node, other: Node, agree: bool, relation: str, group: str) -> tuple[tuple[str, str], dict[str, Any]]:
+    row = {"sentence1": one.text, "sentence2": other.text, "label": AGREE if agree else OPPOSE}
+    return (one.text, other.text), {**row, "relation": relation, "group": group}
+
+
+def _is_english(discussion: Discussion) -> bool:
+    return is_english(" ".join(node.text for node in discussion.arguments()))
+
+
+def _count_unused(discussion: Discussion) -> Counter[str]:
+    links = len(discussion.nodes) - len(discussion.arguments())
+    counts = {"entry: a link, not an argument": links, "entry: without its parent": discussion.orphans}
+    return Counter({reason: count for reason, count in counts.items() if count})

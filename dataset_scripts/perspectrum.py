@@ -1,0 +1,197 @@
+"""PERSPECTRUM: debate claims with the perspectives that support or undermine them (Chen et al., 2019)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dataset_scripts.corpus import Corpus, CorpusConfig
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.quality import Cleaner, LeakGuard, normalise
+from dataset_scripts.schema import AGREE, ARGUMENTS, OPPOSE, PAIRS, TRIPLETS
+from dataset_scripts.stsb import find_released, open_text
+
+NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
+SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
+STANCES = {"SUPPORT": "pro", "UNDERMINE": "con"}
+SOURCES = ("idebate", "debatewise", "procon")
+Rows = Iterable[tuple[tuple[str, ...], dict[str, Any]]]
+
+
+class Perspective(NamedTuple):
+    """One wording of a perspective; wordings with one `cluster` say the same."""
+
+    id: str
+    text: str
+    stance: str
+    cluster: int
+
+
+class Claim(NamedTuple):
+    """A claim, its split and its perspectives in the order of the file."""
+
+    id: str
+    text: str
+    split: str
+    perspectives: list[Perspective]
+
+
+@dataclass
+class PerspectrumConfig(CorpusConfig):
+    """Options of Perspectrum.
+
+    Attributes:
+        without: Sources to leave out, of `SOURCES`: their claims, and their perspectives under other claims.
+            `("idebate",)` keeps the texts of the counter-argument benchmark counterargs-18 out of training.
+    """
+
+    without: tuple[str, ...] = ()
+
+
+class Perspectrum(Corpus):
+    """Claims and perspectives in the authors' split, with what that split lets through held back.
+
+    - `pairs`: every perspective with its claim ("perspective-to-claim", agree if it supports), and every two
+      perspectives of one claim, which agree if both support or both undermine it. Two wordings of one perspective
+      (a cluster) agree as well; their relation is "paraphrase" and not "same-claim", so that they can be told apart.
+    - `triplets`: every (claim, supporting perspective, undermining perspective).
+    - `arguments`: claims and perspectives as trees of depth 1; neither short nor repeated texts are dropped here.
+
+    The authors split by claim, but a sixth of the texts serve claims of several splits. Such a text stays in the
+    best protected split (test before validation before train), and rows with it elsewhere are dropped.
+
+    Example:
+        >>> builder = Perspectrum.open("~/perspectrum", "pairs", without=("idebate",))   # doctest: +SKIP
+    """
+
+    METADATA = load_metadata("perspectrum")
+    BUILDER_CONFIG_CLASS = PerspectrumConfig
+    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """The three released JSON files, plain or gzipped, below a folder or beside a file.
+
+        Raises:
+            FileNotFoundError: If one is missing; the message names it.
+        """
+        folder = path if path.is_dir() else path.parent
+        found = find_released(folder, NAMES)
+        missing = [name for name in NAMES if name not in found]
+        if missing:
+            raise FileNotFoundError(f"{folder} lacks {', '.join(missing)} (plain or .gz); it needs {cls.METADATA.raw}")
+        return [found[name] for name in NAMES]
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row): the test split first, so that it keeps what it shares with the others."""
+        claims = list(self._claims(*files))
+        cleaner, guard = Cleaner(ordered=config == "triplets"), LeakGuard()
+        make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments}[config]
+        for split in ("test", "validation", "train"):
+            chosen = [claim for claim in claims if claim.split == split]
+            for texts, row in (item for claim in chosen for item in make_rows(claim)):
+                if (held_out_by := guard.leak(*texts)) is not None:
+                    self.dropped[f"row: a text is also in {held_out_by}"] += 1
+                elif config == "arguments" or cleaner.keep(*texts):
+                    yield split, row
+            guard.hold_out(split, (text for c in chosen for text in (c.text, *(p.text for p in c.perspectives))))
+        self.dropped.update({f"row: {reason}": count for reason, count in cleaner.dropped.items()})
+
+    def _claims(self, claims_file: Path, pool_file: Path, split_file: Path) -> Iterator[Claim]:
+        without = {self.config.without} if isinstance(self.config.without, str) else set(self.config.without)
+        if not without <= set(SOURCES):
+            raise ValueError(f"without={sorted(without)}: the sources are {', '.join(SOURCES)}")
+        splits, pool = load_json(split_file, dict), self._pool(pool_file, without)
+        for raw in load_json(claims_file, list):
+            try:
+                group, text, clusters = f"claim-{raw['cId']}", normalise(raw["text"]), list(raw["perspectives"])
+                split, source = SPLIT_NAMES.get(splits.get(str(raw["cId"]))), raw["source"]
+            except (AttributeError, KeyError, TypeError):
+                self.dropped["claim: malformed"] += 1
+                continue
+            if not text:
+                self.dropped["claim: empty text"] += 1
+            elif split is None:
+                self.dropped["claim: in no split"] += 1
+            elif source in without:
+                self.dropped["claim: from a source left out"] += 1
+            else:
+                yield Claim(group, text, split, self._perspectives(group, clusters, pool))
+
+    def _pool(self, path: Path, without: set[str]) -> dict[int, str | None]:
+        """Perspective id -> text, or None where its source is left out."""
+        try:
+            items = [(item["pId"], item["source"], normalise(item["text"])) for item in load_json(path, list)]
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}: every item needs pId, text and source; use the released file") from error
+        return {pid: None if source in without else text for pid, source, text in items}
+
+    def _perspectives(self, group: str, clusters: list[Any], pool: dict[int, str | None]) -> list[Perspective]:
+        found: dict[str, Perspective] = {}
+        for number, cluster in enumerate(clusters):
+            try:
+                stance, ids = STANCES.get(cluster["stance_label_3"]), list(cluster["pids"])
+            except (KeyError, TypeError):
+                self.dropped["perspective: malformed"] += 1
+                continue
+            for pid in ids:
+                text = pool.get(pid, "")
+                if text is None:
+                    self.dropped["perspective: from a source left out"] += 1
+                elif not text:
+                    self.dropped["perspective: without text in the pool"] += 1
+                elif stance is None:
+                    self.dropped["perspective: neither supports nor undermines"] += 1
+                elif text.casefold() in found:
+                    self.dropped["perspective: listed twice under its claim"] += 1
+                else:
+                    found[text.casefold()] = Perspective(f"{group}:{pid}", text, stance, number)
+        return list(found.values())
+
+
+def load_json(path: Path, kind: type) -> Any:
+    """The content of a JSON file, plain or gzipped, of which the top level has to be a `kind` (list or dict).
+
+    Raises:
+        ValueError: If it is not; the message names the place.
+    """
+    with open_text(path) as file:
+        try:
+            content = json.load(file)
+        except json.JSONDecodeError as error:
+            where = f"{path}, line {error.lineno}, column {error.colno}"
+            raise ValueError(f"{where}: not valid JSON ({error.msg}); download the file again") from error
+    if not isinstance(content, kind):
+        expected = "a list [...]" if kind is list else "an object {...}"
+        raise ValueError(f"{path}, line 1: expected {expected} at the top level; use the released file")
+    return content
+
+
+def _pairs(claim: Claim) -> Rows:
+    for p in claim.perspectives:
+        yield _pair(p.text, claim.text, p.stance == "pro", "perspective-to-claim", claim.id)
+    for one, other in combinations(claim.perspectives, 2):
+        relation = "paraphrase" if one.cluster == other.cluster else "same-claim"
+        yield _pair(one.text, other.text, one.stance == other.stance, relation, claim.id)
+
+
+def _pair(one: str, other: str, agree: bool, relation: str, group: str) -> tuple[tuple[str, str], dict[str, Any]]:
+    row = {"sentence1": one, "sentence2": other, "label": AGREE if agree else OPPOSE}
+    return (one, other), {**row, "relation": relation, "group": group}
+
+
+def _triplets(claim: Claim) -> Rows:
+    pros, cons = ([p.text for p in claim.perspectives if p.stance == stance] for stance in ("pro", "con"))
+    for texts in product([claim.text], pros, cons):
+        yield texts, {**dict(zip(("anchor", "positive", "negative"), texts, strict=True)), "group": claim.id}
+
+
+def _arguments(claim: Claim) -> Rows:
+    shared = {"title": claim.text, "language": "en", "group": claim.id}
+    yield (claim.text,), {"id": claim.id, "parent": None, "stance": "thesis", "text": claim.text, "depth": 0, **shared}
+    for p in claim.perspectives:
+        yield (p.text,), {"id": p.id, "parent": claim.id, "stance": p.stance, "text": p.text, "depth": 1, **shared}

@@ -1,0 +1,105 @@
+"""The cleaning rules every corpus shares, with a count for whatever they drop."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable
+
+MINIMUM_WORDS = 4  # Ghafouri et al. (2024) drop texts of three words or fewer
+# Words that make up a third of running English and, each language taken for itself, little of any other.
+_STOP_WORDS = (
+    "the of to and is that in it are be not this for as with on they would have from by at or an which their we you can"
+)
+ENGLISH = frozenset(_STOP_WORDS.split())
+ENGLISH_SHARE = 0.1  # of 909 discussions, the 873 in English lie above 0.13 and the 36 others below 0.06
+_SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"[^\W\d_]+")
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def normalise(text: str | None) -> str:
+    """Collapses white space; None becomes the empty string."""
+    return _SPACE.sub(" ", text).strip() if text else ""
+
+
+def is_english(text: str) -> bool:
+    """Whether a text of some length (a discussion, not a sentence) is English, by its share of English stop words.
+
+    The rule cannot tell a text without letters or with very few words; both count as not English.
+    """
+    words = _WORD.findall(text.lower())
+    return sum(word in ENGLISH for word in words) >= ENGLISH_SHARE * max(1, len(words))
+
+
+class LeakGuard:
+    """Keeps texts of held-out splits out of the others, however a copy is punctuated or capitalised.
+
+    Groups are never divided, but people copy arguments from one discussion into another: such a text, trained on,
+    would be recognised in testing. Splits are to be processed in the order in which they are protected, the test
+    split first.
+
+    Example:
+        >>> guard = LeakGuard()
+        >>> guard.hold_out("test", ["Cats are better company than dogs."])
+        >>> guard.leak("Cats are better company than dogs", "Dogs need walks in any weather.")
+        'test'
+    """
+
+    def __init__(self) -> None:
+        self._split_of: dict[str, str] = {}
+
+    def hold_out(self, split: str, texts: Iterable[str]) -> None:
+        """Reserves texts for a split; a text that is reserved already stays where it is."""
+        for text in texts:
+            self._split_of.setdefault(self._key(text), split)
+
+    def leak(self, *texts: str) -> str | None:
+        """The split that one of the texts is reserved for, or None."""
+        return next((split for text in texts if (split := self._split_of.get(self._key(text)))), None)
+
+    @staticmethod
+    def _key(text: str) -> str:
+        return _NO_LETTER.sub("", text.casefold()) or text
+
+
+class Cleaner:
+    """Applies the rules to rows of several texts and counts the drops by reason.
+
+    Duplicates are recognised regardless of order: (a, b) and (b, a) are one pair. One instance serves one
+    configuration of one corpus.
+
+    Args:
+        minimum_words: Shortest text that is kept, in white-space separated words.
+        ordered: Whether the order of the texts matters (triplets), so that only identical rows are duplicates.
+    """
+
+    def __init__(self, minimum_words: int = MINIMUM_WORDS, ordered: bool = False) -> None:
+        self.minimum_words = minimum_words
+        self.ordered = ordered
+        self.dropped: Counter[str] = Counter()
+        self.kept = 0
+        self._seen: set[Hashable] = set()
+
+    def keep(self, *texts: str) -> bool:
+        """Whether a row of (already normalised) texts stays; otherwise its reason is counted."""
+        reason = self._reason(texts)
+        if reason is None:
+            self.kept += 1
+            return True
+        self.dropped[reason] += 1
+        return False
+
+    def _reason(self, texts: tuple[str, ...]) -> str | None:
+        if not all(texts):
+            return "empty text"
+        if any(len(text.split(None, self.minimum_words)) < self.minimum_words for text in texts):
+            return f"text shorter than {self.minimum_words} words"
+        if len(set(texts)) < len(texts):
+            return "equal texts"
+        # hashes instead of the texts themselves: a million pairs stay under 100 MB
+        key = hash(texts if self.ordered else tuple(sorted(texts)))
+        if key in self._seen:
+            return "duplicate"
+        self._seen.add(key)
+        return None

@@ -1,0 +1,58 @@
+"""Every corpus has a complete record that agrees with its builder."""
+
+import re
+
+import pytest
+
+from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.metadata import FOLDER, load_metadata
+
+NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+SPLITS = {"train", "validation", "test"}
+
+
+def test_every_corpus_has_one_record():
+    assert sorted(CORPORA) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_record(name):
+    record = load_metadata(name)
+    texts = (record.title, record.summary, record.description, record.raw, record.terms, record.citation)
+    assert all(text.strip() and "TODO" not in text for text in texts)
+    assert "\n" not in record.summary and "\n" not in record.terms.strip()
+    assert record.source.startswith(("https://", "http://"))
+    assert re.fullmatch(r"other|[a-z]+(-[a-z0-9.]+)+", record.licence)
+    assert isinstance(record.redistributable, bool)
+    assert all(re.fullmatch("[a-z]{2}", language) for language in record.languages) and record.languages
+    assert record.task_categories
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_configurations_are_those_of_the_builder(name):
+    record, builder = load_metadata(name), get_corpus(name)
+    assert list(record.configs) == list(builder.FEATURES) == [config.name for config in builder.BUILDER_CONFIGS]
+    assert record == builder.METADATA
+    assert all(record.configs.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_expected_rows(name):
+    record = load_metadata(name)
+    assert set(record.expected) <= set(record.configs)
+    for splits in record.expected.values():
+        assert splits.keys() <= SPLITS and all(isinstance(rows, int) and rows > 0 for rows in splits.values())
+    if name != "kialo":  # every user exports other discussions
+        assert record.expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_citation_is_bibtex(name):
+    entries = re.split(r"^(?=@)", load_metadata(name).citation.strip(), flags=re.MULTILINE)[1:]
+    assert entries
+    for entry in entries:
+        assert re.match(r"@\w+\{[\w-]+,\n", entry) and entry.strip().endswith("}")
+        assert entry.count("{") == entry.count("}")
+        fields = dict(re.findall(r"^  (\w+) = \{(.+)\},?$", entry, flags=re.MULTILINE))
+        assert {"title", "author", "year"} <= fields.keys()
+        assert re.fullmatch(r"(19|20)\d\d", fields["year"])
