@@ -1,6 +1,6 @@
 """What may leave the machine: copies a folder file by file into a clean one and searches it for what must stay.
 
-python -m modeling.hub model runs/stance-demo org/stance-demo --dry_run      # stages, scans and lists, sends nothing
+python -m modeling.hub model runs/stance-demo org/stance-demo --dry_run  # stages, scans and lists, sends nothing
 """
 
 from __future__ import annotations

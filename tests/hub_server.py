@@ -1,0 +1,526 @@
+"""A Hub on the loopback address: enough of its HTTP interface for the real client libraries.
+
+`huggingface_hub`, `datasets`, `evaluate` and `transformers` talk to it when `HF_ENDPOINT` names it, so that publishing
+and loading can be tested end to end without a network:
+
+    with HubServer() as server:
+        subprocess.run([...], env={**os.environ, **server.environment(fresh_home)})
+        assert [commit["title"] for commit in server.commits("org/tiny")] == ["initial commit", "Publish"]
+
+    python tests/hub_server.py --port 8765 --root /path/to/keep      # prints the environment to set, stops with Ctrl-C
+
+Every commit keeps its list of files and every file's bytes are stored once under their sha256. Uploads go through
+plain Git LFS: the Xet protocol is not spoken, a client needs `HF_HUB_DISABLE_XET=1` (`environment` sets it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import fnmatch
+import hashlib
+import json
+import re
+import secrets
+import tempfile
+import threading
+import time
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, unquote
+
+import yaml
+
+LFS_PATTERNS = ("*.safetensors", "*.parquet", "*.bin", "*.pt", "*.zip", "*.arrow", "*.png", "*tfevents*")
+LFS_THRESHOLD = 10_000_000
+POINTER_SIZE = 134
+PREFIXES = {"model": "", "dataset": "datasets/", "space": "spaces/"}
+TYPES = {None: "model", "models": "model", "datasets": "dataset", "spaces": "space"}
+
+
+class HubError(Exception):
+    """An answer that is not 2xx.
+
+    Args:
+        status: HTTP status.
+        message: Text for `X-Error-Message`.
+        code: Text for `X-Error-Code`, which the client turns into its own exceptions.
+        extra: Further fields of the JSON answer.
+        headers: Further headers.
+    """
+
+    def __init__(self, status: int, message: str, code: str | None = None, extra=None, headers=None):
+        super().__init__(message)
+        self.status, self.message, self.extra = status, message, extra or {}
+        self.headers = {"X-Error-Message": message, **({"X-Error-Code": code} if code else {}), **(headers or {})}
+
+
+class HubServer:
+    """The server's state and its switches for tests; a context manager that serves while it is open.
+
+    Args:
+        root: Folder for blobs and repositories, read again at the next start; a temporary one if missing.
+        port: Port on 127.0.0.1; 0 takes a free one.
+
+    Attributes:
+        url: The endpoint.
+        token: May write to the namespaces `tester` and `org`.
+        read_token: Belongs to the same user but may only read.
+        requests: Every request as "METHOD /path", without headers.
+        unknown: Those that no route answered.
+    """
+
+    def __init__(self, root: str | Path | None = None, port: int = 0):
+        self._temporary = tempfile.TemporaryDirectory() if root is None else None
+        self.root = Path(root or self._temporary.name)
+        (self.root / "blobs").mkdir(parents=True, exist_ok=True)
+        (self.root / "repositories").mkdir(exist_ok=True)
+        self.repositories = {
+            (state["type"], state["id"]): state
+            for state in (json.loads(path.read_text()) for path in (self.root / "repositories").glob("*.json"))
+        }
+        self.token, self.read_token = (f"hf_{secrets.token_hex(17)}" for _ in range(2))
+        self.namespaces = {"tester", "org"}
+        self.requests: list[str] = []
+        self.unknown: list[str] = []
+        self.lock = threading.RLock()
+        self.corrupted: set[str] = set()
+        self._faults: list[dict] = []
+        self._upload_key = secrets.token_hex(8)
+        self._http = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"hub": self}))
+        self._http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+
+    def __enter__(self) -> HubServer:
+        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        if self._temporary:
+            self._temporary.cleanup()
+
+    def environment(self, home: str | Path, token: bool = True) -> dict[str, str]:
+        """Returns the variables that send a fresh process to this server and keep its caches under `home`."""
+        switched_on = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_PROGRESS_BARS")
+        switched_off = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE")
+        # Named one by one, since a parent process may have set them, and then they count more than HF_HOME.
+        caches = {f"HF_{name}_CACHE": f"{home}/{name.lower()}" for name in ("HUB", "MODULES", "DATASETS", "EVALUATE")}
+        address = {"HF_ENDPOINT": self.url, "HF_TOKEN": self.token if token else "", "NO_PROXY": "127.0.0.1,localhost"}
+        return {
+            "HF_HOME": str(home),
+            **address,
+            **caches,
+            **dict.fromkeys(switched_on, "1"),
+            **dict.fromkeys(switched_off, "0"),
+        }
+
+    @staticmethod
+    def prepare_this_process(monkeypatch, home: str | Path) -> None:
+        """Readies the client of the running test: online, no token and no cache of this machine, retries at once."""
+        from huggingface_hub import constants
+
+        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+            monkeypatch.delenv(name, raising=False)
+        settings = {"HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True, "HF_TOKEN_PATH": f"{home}/no-token"}
+        for name, value in {**settings, "HF_HUB_CACHE": f"{home}/hub"}.items():
+            monkeypatch.setattr(constants, name, value)
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
+
+    # What tests ask and set
+
+    def commits(self, repo_id: str, repo_type: str = "model") -> list[dict]:
+        """Returns the commits, oldest first: oid, parent, title, date, files."""
+        return self.repositories[repo_type, repo_id]["commits"]
+
+    def files(self, repo_id: str, repo_type: str = "model", revision: str = "main") -> dict[str, dict]:
+        """Returns the files of a revision: path to {oid, size, sha256, lfs}."""
+        return self.commit_at(self.repositories[repo_type, repo_id], revision)["files"]
+
+    def read(self, repo_id: str, path: str, repo_type: str = "model", revision: str = "main") -> bytes:
+        """Returns one file's bytes as they were committed."""
+        return self.blob(self.files(repo_id, repo_type, revision)[path]["sha256"]).read_bytes()
+
+    def corrupt(self, repo_id: str, path: str, repo_type: str = "model") -> None:
+        """Lets every later download of this file's content end with a wrong last byte."""
+        self.corrupted.add(self.files(repo_id, repo_type)[path]["sha256"])
+
+    def fail_next(self, n: int = 1, on: str = "^(PUT|POST)", after: int = 0, status: int | None = None, late=False):
+        """Makes requests fail.
+
+        Args:
+            n: How many.
+            on: Regular expression that "METHOD /path" must match.
+            after: How many matching requests pass before.
+            status: Answer with this status; without it the connection is dropped in the middle of the body.
+            late: Do the work and only then drop the connection: the client does not learn that it was done.
+        """
+        self._faults.append({"on": re.compile(on), "pass": after, "left": n, "status": status, "late": late})
+
+    def fault(self, request: str) -> dict | None:
+        with self.lock:
+            for fault in self._faults:
+                if fault["left"] and fault["on"].search(request):
+                    fault["pass"] -= 1
+                    if fault["pass"] < 0:
+                        fault["left"] -= 1
+                        return fault
+        return None
+
+    # Storage
+
+    def blob(self, sha256: str) -> Path:
+        return self.root / "blobs" / sha256
+
+    def store(self, data: bytes, lfs: bool = False) -> dict:
+        """Keeps the bytes and returns their entry in a commit."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        if not self.blob(sha256).exists():
+            self.blob(sha256).write_bytes(data)
+        return self.entry(sha256, len(data), lfs)
+
+    def entry(self, sha256: str, size: int, lfs: bool) -> dict:
+        # Git holds the pointer of an LFS file, so its blob id is the pointer's.
+        pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n".encode()
+        content = pointer if lfs else self.blob(sha256).read_bytes()
+        oid = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        return {"oid": oid, "size": size, "sha256": sha256, "lfs": lfs}
+
+    def add_commit(self, repo: dict, title: str, files: dict[str, dict]) -> dict:
+        parent = repo["commits"][-1]["oid"] if repo["commits"] else None
+        tree = [(path, entry["oid"]) for path, entry in sorted(files.items())]
+        oid = hashlib.sha1(json.dumps([parent, title, tree]).encode()).hexdigest()
+        date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        commit = {"oid": oid, "parent": parent, "title": title, "date": date, "files": files}
+        repo["commits"].append(commit)
+        name = f"{repo['type']}--{repo['id'].replace('/', '--')}.json"
+        (self.root / "repositories" / name).write_text(json.dumps(repo))
+        return commit
+
+    def commit_at(self, repo: dict, revision: str) -> dict:
+        if revision in ("main", "refs/heads/main"):
+            return repo["commits"][-1]
+        for commit in repo["commits"]:
+            if commit["oid"] == revision:
+                return commit
+        raise HubError(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+
+
+ROUTES: list[tuple[re.Pattern, object]] = []
+API = r"/api/(?P<kind>models|datasets|spaces)/(?P<name>[^/]+/[^/]+)"
+GIT = r"/(?:(?P<kind>datasets|spaces)/)?(?P<name>[^/]+/[^/]+)"
+
+
+def route(pattern: str):
+    """Registers a handler method for requests "METHOD /path" that match the whole pattern."""
+
+    def register(function):
+        ROUTES.append((re.compile(pattern), function))
+        return function
+
+    return register
+
+
+class _Handler(BaseHTTPRequestHandler):
+    hub: HubServer
+    protocol_version = "HTTP/1.1"
+    # One segment per write would wait for the client's delayed acknowledgement, 40 ms a request.
+    disable_nagle_algorithm = True
+
+    def log_message(self, *_) -> None:
+        """Silence: the requests are in `HubServer.requests`."""
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        request = f"{self.command} {path}"
+        self.query = parse_qs(query)
+        self.hub.requests.append(request)
+        fault = self.hub.fault(request)
+        if fault and fault["status"] is None and not fault["late"]:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
+            return self._drop()
+        self.body = self._read_body()
+        try:
+            if fault and fault["status"]:
+                raise HubError(fault["status"], "failure asked for by the test")
+            status, answer, headers = self._answer(request)
+        except HubError as error:
+            status, answer, headers = error.status, {"error": error.message, **error.extra}, error.headers
+        if fault and fault["late"]:
+            return self._drop()
+        self._send(status, answer, headers)
+
+    do_HEAD = do_POST = do_PUT = do_GET
+
+    def _answer(self, request: str) -> tuple[int, object, dict]:
+        for pattern, function in ROUTES:
+            if match := pattern.fullmatch(request):
+                groups = {key: unquote(value) for key, value in match.groupdict(default="").items() if key != "kind"}
+                if "kind" in pattern.groupindex:
+                    self.repo_type = TYPES[match["kind"]]
+                result = function(self, **groups)
+                return result if isinstance(result, tuple) else (200, result, {})
+        self.hub.unknown.append(request)
+        raise HubError(404, "Not found")
+
+    def _read_body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
+    def _drop(self) -> None:
+        self.close_connection = True
+        self.connection.close()
+
+    def _send(self, status: int, answer: object, headers: dict) -> None:
+        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(status)
+        kind = "application/octet-stream" if isinstance(answer, bytes) else "application/json"
+        for key, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    # Who asks, and for which repository
+
+    def _may_write(self) -> bool | None:
+        """Returns True or False for the two tokens and None without any."""
+        header = self.headers.get("Authorization")
+        if not header:
+            return None
+        known = {f"Bearer {self.hub.token}": True, f"Bearer {self.hub.read_token}": False}
+        if header not in known:
+            raise HubError(401, "Invalid credentials in Authorization header")
+        return known[header]
+
+    def _need_write(self, namespace: str) -> None:
+        may_write = self._may_write()
+        if may_write is None:
+            raise HubError(401, "Invalid username or password.")
+        if not may_write or namespace not in self.hub.namespaces:
+            raise HubError(403, f"You don't have the rights to write under the namespace {namespace!r}")
+
+    def _repo(self, name: str, write: bool = False) -> dict:
+        if write:
+            self._need_write(name.split("/")[0])
+        repo = self.hub.repositories.get((self.repo_type, name))
+        signed_in = self._may_write() is not None
+        if repo is None or (repo["private"] and not signed_in):
+            # Like the Hub: who has no token is not told whether a private repository exists.
+            raise HubError(404 if signed_in else 401, "Repository not found", "RepoNotFound")
+        return repo
+
+    # Accounts and repositories
+
+    @route("GET /api/whoami-v2")
+    def whoami(self):
+        may_write = self._may_write()
+        if may_write is None:
+            raise HubError(401, "Invalid username or password.")
+        access = {"displayName": "test", "role": "write" if may_write else "read"}
+        orgs = [{"type": "org", "name": name} for name in sorted(self.hub.namespaces - {"tester"})]
+        auth = {"type": "access_token", "accessToken": access}
+        return {"type": "user", "id": "1", "name": "tester", "fullname": "Tester", "orgs": orgs, "auth": auth}
+
+    @route("POST /api/repos/create")
+    def create(self):
+        wish = json.loads(self.body)
+        namespace, kind = wish.get("organization") or "tester", wish.get("type") or "model"
+        self._need_write(namespace)
+        repo_id = f"{namespace}/{wish['name']}"
+        answer = {"url": f"{self.hub.url}/{PREFIXES[kind]}{repo_id}", "name": repo_id, "id": "1"}
+        with self.hub.lock:
+            if (kind, repo_id) in self.hub.repositories:
+                raise HubError(409, f"You already created this {kind} repo", extra=answer)
+            if kind == "space" and not wish.get("sdk"):
+                raise HubError(400, "A Space needs an sdk")
+            repo = {"id": repo_id, "type": kind, "sdk": wish.get("sdk"), "commits": []}
+            repo["private"] = wish.get("visibility") == "private" or bool(wish.get("private"))
+            attributes = "".join(f"{pattern} filter=lfs diff=lfs merge=lfs -text\n" for pattern in LFS_PATTERNS)
+            files = {".gitattributes": self.hub.store(attributes.encode())}
+            if kind == "space":
+                files["README.md"] = self.hub.store(f"---\ntitle: {wish['name']}\nsdk: {wish['sdk']}\n---\n".encode())
+            self.hub.add_commit(repo, "initial commit", files)
+            self.hub.repositories[kind, repo_id] = repo
+        return answer
+
+    @route("POST /api/validate-yaml")
+    def validate_yaml(self):
+        card = re.match(r"---\r?\n(.*?)\n---", json.loads(self.body)["content"], re.DOTALL)
+        try:
+            metadata = yaml.safe_load(card[1]) if card else None
+        except yaml.YAMLError as error:
+            return 400, {"errors": [{"message": str(error)}], "warnings": []}, {}
+        return {"errors": [], "warnings": [] if metadata else [{"message": "empty or missing yaml metadata"}]}
+
+    # Writing
+
+    @route(rf"POST {API}/preupload/(?P<revision>[^/]+)")
+    def preupload(self, name, revision):
+        present = self.hub.commit_at(self._repo(name, write=True), revision)["files"]
+        answer = []
+        for file in json.loads(self.body)["files"]:
+            lfs = file["size"] > LFS_THRESHOLD or any(fnmatch.fnmatch(file["path"], rule) for rule in LFS_PATTERNS)
+            old = present.get(file["path"])
+            oid = old and (old["sha256"] if old["lfs"] else old["oid"])
+            mode = "lfs" if lfs else "regular"
+            answer.append({"path": file["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+        return {"files": answer}
+
+    @route(rf"POST {GIT}\.git/info/lfs/objects/batch")
+    def lfs_batch(self, name):
+        self._repo(name, write=True)
+        objects = []
+        for item in json.loads(self.body)["objects"]:
+            if not self.hub.blob(item["oid"]).exists():
+                upload = {"href": f"{self.hub.url}/lfs/{item['oid']}?key={self.hub._upload_key}"}
+                verify = {"href": f"{self.hub.url}/{PREFIXES[self.repo_type]}{name}.git/info/lfs/objects/verify"}
+                item = {**item, "actions": {"upload": upload, "verify": verify}}
+            objects.append(item)
+        return {"transfer": "basic", "objects": objects}
+
+    @route(r"PUT /lfs/(?P<oid>[0-9a-f]{64})")
+    def lfs_upload(self, oid):
+        if self.query.get("key") != [self.hub._upload_key]:
+            raise HubError(403, "The upload link is not signed")
+        if hashlib.sha256(self.body).hexdigest() != oid:
+            raise HubError(400, "The content does not have the announced sha256")
+        self.hub.store(self.body)
+        return {}
+
+    @route(rf"POST {GIT}\.git/info/lfs/objects/verify")
+    def lfs_verify(self, name):
+        self._repo(name, write=True)
+        item = json.loads(self.body)
+        blob = self.hub.blob(item["oid"])
+        if not blob.exists() or blob.stat().st_size != item["size"]:
+            raise HubError(422, "The object was not uploaded completely")
+        return {}
+
+    @route(rf"POST {API}/commit/(?P<revision>[^/]+)")
+    def commit(self, name, revision):
+        with self.hub.lock:
+            repo = self._repo(name, write=True)
+            files = dict(self.hub.commit_at(repo, revision)["files"])
+            title = ""
+            for line in self.body.splitlines():
+                key, value = (item := json.loads(line))["key"], item["value"]
+                if key == "header":
+                    title = value["summary"]
+                    if value.get("parentCommit", repo["commits"][-1]["oid"]) != repo["commits"][-1]["oid"]:
+                        raise HubError(412, "A commit has happened since. Please refresh and try again.")
+                elif key == "file":
+                    files[value["path"]] = self.hub.store(base64.b64decode(value["content"]))
+                elif key == "lfsFile":
+                    if not self.hub.blob(value["oid"]).exists():
+                        raise HubError(400, f"LFS object {value['oid']} does not exist")
+                    size = self.hub.blob(value["oid"]).stat().st_size
+                    files[value["path"]] = self.hub.entry(value["oid"], size, lfs=True)
+                elif key in ("deletedFile", "deletedFolder"):
+                    gone = [p for p in files if p == value["path"] or p.startswith(value["path"].rstrip("/") + "/")]
+                    if not gone:
+                        raise HubError(404, "A file with this name doesn't exist", "EntryNotFound")
+                    for path in gone:
+                        del files[path]
+            commit = self.hub.add_commit(repo, title, files)
+        url = f"{self.hub.url}/{name}/commit/{commit['oid']}"
+        return {"success": True, "commitOid": commit["oid"], "commitUrl": url, "hookOutput": ""}
+
+    # Reading
+
+    @route(rf"GET {API}(?:/revision/(?P<revision>[^/]+))?")
+    def info(self, name, revision):
+        repo = self._repo(name)
+        commit = self.hub.commit_at(repo, revision or "main")
+        siblings = [{"rfilename": path} for path in sorted(commit["files"])]
+        for sibling in siblings if "blobs" in self.query else ():
+            entry = commit["files"][sibling["rfilename"]]
+            lfs = {"size": entry["size"], "sha256": entry["sha256"], "pointerSize": POINTER_SIZE}
+            sibling |= {"size": entry["size"], "blobId": entry["oid"], "lfs": lfs if entry["lfs"] else None}
+        dates = {"createdAt": repo["commits"][0]["date"], "lastModified": commit["date"]}
+        numbers = {"gated": False, "disabled": False, "downloads": 0, "likes": 0, "tags": []}
+        about = {"author": name.split("/")[0], "private": repo["private"], "sdk": repo["sdk"], "sha": commit["oid"]}
+        return {"_id": "1", "id": name, "modelId": name, "siblings": siblings, **dates, **numbers, **about}
+
+    @route(rf"GET {API}/tree/(?P<revision>[^/]+)(?:/(?P<folder>.+))?")
+    def tree(self, name, revision, folder):
+        files = self.hub.commit_at(self._repo(name), revision)["files"]
+        prefix = f"{folder}/" if folder else ""
+        inside = [path for path in sorted(files) if path.startswith(prefix)]
+        if folder and not inside:
+            raise HubError(404, f"{folder} does not exist on {revision}", "EntryNotFound")
+        deep = self.query.get("recursive", ["false"])[0].lower() in ("true", "1")
+        folders = {str(parent) for path in inside for parent in Path(path).parents if str(parent).startswith(prefix)}
+        shown = [path for path in (*inside, *(folders - {"."})) if deep or "/" not in path[len(prefix) :]]
+        return [self._describe(path, files.get(path)) for path in sorted(shown)]
+
+    @route(rf"POST {API}/paths-info/(?P<revision>[^/]+)")
+    def paths_info(self, name, revision):
+        files = self.hub.commit_at(self._repo(name), revision)["files"]
+        is_json = "json" in self.headers.get("Content-Type", "")
+        wanted = json.loads(self.body)["paths"] if is_json else parse_qs(self.body.decode()).get("paths", [])
+        known = [path for path in wanted if any(f == path or f.startswith(f"{path}/") for f in files)]
+        return [self._describe(path, files.get(path)) for path in known]
+
+    @route(rf"GET {API}/refs")
+    def refs(self, name):
+        main = {"name": "main", "ref": "refs/heads/main", "targetCommit": self._repo(name)["commits"][-1]["oid"]}
+        return {"branches": [main], "tags": [], "converts": [], "pullRequests": []}
+
+    @route(rf"(?:GET|HEAD) {GIT}/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+    def resolve(self, name, revision, path):
+        commit = self.hub.commit_at(self._repo(name), revision)
+        headers = {"X-Repo-Commit": commit["oid"], "Accept-Ranges": "bytes"}
+        entry = commit["files"].get(path)
+        if entry is None:
+            raise HubError(404, "Entry not found", "EntryNotFound", headers=headers)
+        data = self.hub.blob(entry["sha256"]).read_bytes()
+        if entry["sha256"] in self.hub.corrupted:
+            data = data[:-1] + bytes([data[-1] ^ 1])
+        tag = entry["sha256"] if entry["lfs"] else entry["oid"]
+        headers |= {"ETag": f'"{tag}"', "X-Linked-ETag": f'"{tag}"', "X-Linked-Size": str(len(data))}
+        asked = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
+        if not asked:
+            return 200, data, headers
+        size = len(data)
+        first = int(asked[1]) if asked[1] else size - int(asked[2])
+        last = min(int(asked[2]), size - 1) if asked[1] and asked[2] else size - 1
+        if first > last:
+            raise HubError(416, "Range not satisfiable", headers={"Content-Range": f"bytes */{size}"})
+        return 206, data[first : last + 1], {**headers, "Content-Range": f"bytes {first}-{last}/{size}"}
+
+    @staticmethod
+    def _describe(path: str, entry: dict | None) -> dict:
+        if entry is None:
+            return {"type": "directory", "path": path, "size": 0, "oid": hashlib.sha1(path.encode()).hexdigest()}
+        lfs = (
+            {"lfs": {"oid": entry["sha256"], "size": entry["size"], "pointerSize": POINTER_SIZE}}
+            if entry["lfs"]
+            else {}
+        )
+        return {"type": "file", "path": path, "size": entry["size"], "oid": entry["oid"], **lfs}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--root", help="folder to keep the repositories in (default: gone at the end)")
+    arguments = parser.parse_args()
+    with HubServer(arguments.root, arguments.port) as server:
+        for name in ("HF_ENDPOINT", "HF_TOKEN", "HF_HUB_DISABLE_XET"):
+            print(f"export {name}={server.environment('')[name]}", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
