@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
+from huggingface_hub import constants
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
@@ -83,7 +83,7 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
         ValueError: If the encoder cannot be loaded; the message names the offline way out.
     """
     try:
-        model = SentenceTransformer(backbone.path, local_files_only=bool(int(os.environ.get("HF_HUB_OFFLINE", "0"))))
+        model = SentenceTransformer(backbone.path, local_files_only=constants.HF_HUB_OFFLINE)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"the encoder {backbone.path!r} could not be loaded ({type(error).__name__}: {str(error)[:200]}). "

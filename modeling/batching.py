@@ -73,7 +73,7 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
 
 def text_lengths(dataset: Dataset) -> np.ndarray:
     """Characters of every row's texts together, shape (rows,); a cheap and close stand-in for tokens."""
-    columns = [name for name, feature in dataset.features.items() if getattr(feature, "dtype", "") == "string"]
+    columns = [name for name, feature in dataset.features.items() if "string" in getattr(feature, "dtype", "")]
     lengths = np.zeros(len(dataset), dtype=np.int64)
     for name in columns:
         lengths += np.fromiter((len(text) for text in dataset[name]), dtype=np.int64, count=len(dataset))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from modeling import DEFAULT_RECIPE, SYSTEMS
@@ -26,20 +30,37 @@ def parse(description: str, arguments: list[str]) -> tuple[Recipe, list[GridPoin
     parser = argparse.ArgumentParser(
         prog="train.py", description=description, add_help=False, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", nargs="?", default=DEFAULT_RECIPE)
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--grid", action="append", default=[], metavar="OPTION=VALUES")
-    known, rest = parser.parse_known_args(arguments)
+    # argparse would take the value of an option it does not know for the recipe
+    name, options = DEFAULT_RECIPE, arguments
+    if arguments and not arguments[0].startswith("-"):
+        name, *options = arguments
+    known, rest = parser.parse_known_args(options)
     try:
         if known.help:
-            print(_help(description, known.recipe))
+            print(_help(description, name))
             parser.exit()
-        recipe = load_recipe(known.recipe, _pairs(rest))
+        recipe = load_recipe(name, _pairs(rest))
         if recipe.system not in SYSTEMS:
-            raise ValueError(f"{known.recipe}: unknown system {recipe.system!r}; there are {', '.join(SYSTEMS)}")
+            raise ValueError(f"{name}: unknown system {recipe.system!r}; there are {', '.join(SYSTEMS)}")
         return recipe, expand_grid(recipe, known.grid)
     except ValueError as error:
         parser.exit(2, f"train.py: error: {error}\n")
+
+
+@contextmanager
+def friendly_errors() -> Iterator[None]:
+    """Ends the program with the message of an error that the user can cure, without a traceback.
+
+    OPINION_TRACEBACK=1 shows where it was raised.
+    """
+    try:
+        yield
+    except (ValueError, FileNotFoundError, PermissionError) as error:
+        if os.environ.get("OPINION_TRACEBACK"):
+            raise
+        sys.exit(f"train.py: error: {error}\n(OPINION_TRACEBACK=1 shows where this was raised)")
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
@@ -49,7 +70,7 @@ def _pairs(words: list[str]) -> dict[str, str]:
     while position < len(words):
         word = words[position]
         if not word.startswith("--"):
-            raise ValueError(f"unexpected {word!r}: options look like --name value")
+            raise ValueError(f"unexpected {word!r}: the recipe comes first, options look like --name value")
         key, equals, value = word[2:].partition("=")
         if not equals:
             following = words[position + 1] if position + 1 < len(words) else "--"

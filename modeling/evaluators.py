@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sentence_transformers import SentenceTransformer
@@ -38,81 +39,97 @@ class Evaluator(BaseEvaluator):
     def __call__(
         self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        return self.prefix_name_to_metrics(self.measure(model), self.name)
+        return self.prefixed(self.scores(model))
+
+    def prefixed(self, scores: Any) -> dict[str, float]:
+        """The metrics of scores, with this evaluator's name in front."""
+        return self.prefix_name_to_metrics(self.metrics(scores), self.name)
 
     @abstractmethod
-    def measure(self, model: SentenceTransformer) -> dict[str, float]:
-        """The metrics of a model, without prefix."""
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Any:
+        """What the metrics and the plot are computed from; slow.
 
-    def plot(self, before: SentenceTransformer, after: SentenceTransformer, path: Path) -> str | None:
-        """Draws two models side by side; returns a caption, or None if there is nothing to draw."""
+        Args:
+            model: The encoder.
+            cache: Folder where vectors of a model that does not change are kept.
+        """
+
+    @abstractmethod
+    def metrics(self, scores: Any) -> dict[str, float]:
+        """The metrics of scores, without prefix."""
+
+    def draw(self, before: Any, after: Any, path: Path) -> str | None:
+        """Draws the scores of two models side by side; returns a caption, or None if there is nothing to draw."""
         return None
 
 
-class StanceEvaluator(Evaluator):
-    """How far apart the cosines of agreeing and of opposing pairs lie (Ghafouri et al., 2024, section 5.1).
+class PairEvaluator(Evaluator):
+    """Cosines of pairs that belong to named groups.
 
     Args:
-        rows: Columns `sentence1`, `sentence2`, `label` (1 agree, 0 oppose).
+        rows: Columns `sentence1`, `sentence2` and `label`, an index into `groups`.
+    """
+
+    groups: tuple[str, ...]
+
+    def __init__(self, rows: dict[str, Sequence], name: str, **facts: str) -> None:
+        super().__init__(name, **facts)
+        self.columns = [list(rows["sentence1"]), list(rows["sentence2"])]
+        self.labels = np.asarray(rows["label"])
+
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
+        return pair_similarities(model, self.columns, cache)[0]
+
+    def by_group(self, scores: np.ndarray) -> dict[str, np.ndarray]:
+        """Group -> its cosines."""
+        return {group: scores[self.labels == index] for index, group in enumerate(self.groups)}
+
+    def draw(self, before: np.ndarray, after: np.ndarray, path: Path) -> str:
+        title = f"{self.dataset}: cosine similarity of pairs"
+        plot_distributions(self.by_group(before), self.by_group(after), path, title)
+        return f"Cosine similarity of {self.title}, before and after training ({self.dataset})."
+
+
+class StanceEvaluator(PairEvaluator):
+    """How far apart the cosines of agreeing and of opposing pairs lie (Ghafouri et al., 2024, section 5.1).
+
+    Labels are 1 for agreement and 0 for opposition.
     """
 
     headline = ("auroc", "kl", "kl_paper")
+    groups = ("oppose", "agree")
 
     def __init__(self, rows: dict[str, Sequence], name: str = "stance", **facts: str) -> None:
-        super().__init__(name, **facts)
-        self.columns = [list(rows["sentence1"]), list(rows["sentence2"])]
-        self.labels = np.asarray(rows["label"])
+        super().__init__(rows, name, **facts)
 
-    def measure(self, model: SentenceTransformer) -> dict[str, float]:
-        cosines = pair_similarities(model, self.columns)[0]
-        shared = stance_kl_divergence(cosines, self.labels)
-        paper = stance_kl_divergence(cosines, self.labels, mode="paper")
-        return shared | {"kl_paper": paper["kl"]}
-
-    def plot(self, before: SentenceTransformer, after: SentenceTransformer, path: Path) -> str:
-        groups = []
-        for model in (before, after):
-            cosines = pair_similarities(model, self.columns)[0]
-            groups.append({"agree": cosines[self.labels == 1], "oppose": cosines[self.labels == 0]})
-        plot_distributions(groups[0], groups[1], path, f"{self.dataset}: cosine similarity of pairs")
-        return f"Cosine similarity of agreeing and opposing pairs, before and after training ({self.dataset})."
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        paper = stance_kl_divergence(scores, self.labels, mode="paper")
+        return stance_kl_divergence(scores, self.labels) | {"kl_paper": paper["kl"]}
 
 
-class InferenceEvaluator(Evaluator):
-    """Cosines of entailing, neutral and contradicting pairs (Ghafouri et al., 2024, appendix A.5).
+class InferenceEvaluator(PairEvaluator):
+    """Cosines of contradicting, neutral and entailing pairs (Ghafouri et al., 2024, appendix A.5).
 
-    Args:
-        rows: Columns `sentence1`, `sentence2`, `label` (0 contradiction, 1 neutral, 2 entailment).
+    Labels are 0 for contradiction, 1 for neutral and 2 for entailment; AUROC is that of entailment against
+    contradiction, and `ordered` is 1 if the means rise in that order.
     """
 
     headline = ("auroc", "ordered")
-    classes = ("contradiction", "neutral", "entailment")
+    groups = ("contradiction", "neutral", "entailment")
 
     def __init__(self, rows: dict[str, Sequence], name: str = "inference", **facts: str) -> None:
-        super().__init__(name, **facts)
-        self.columns = [list(rows["sentence1"]), list(rows["sentence2"])]
-        self.labels = np.asarray(rows["label"])
+        super().__init__(rows, name, **facts)
 
-    def measure(self, model: SentenceTransformer) -> dict[str, float]:
-        groups = self._groups(model)
-        ends = np.concatenate([groups["contradiction"], groups["entailment"]])
-        gold = np.repeat([0, 1], [len(groups["contradiction"]), len(groups["entailment"])])
-        means = {f"mean_{name}": float(values.mean()) for name, values in groups.items()}
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        ends = self.labels != 1
+        auroc = stance_kl_divergence(scores[ends], self.labels[ends] // 2)["auroc"]
+        means = {f"mean_{group}": float(values.mean()) for group, values in self.by_group(scores).items()}
         ordered = means["mean_contradiction"] < means["mean_neutral"] < means["mean_entailment"]
-        return {"auroc": stance_kl_divergence(ends, gold)["auroc"], "ordered": float(ordered), **means}
-
-    def plot(self, before: SentenceTransformer, after: SentenceTransformer, path: Path) -> str:
-        title = f"{self.dataset}: cosine similarity by relation"
-        plot_distributions(self._groups(before), self._groups(after), path, title)
-        return f"Cosine similarity of contradicting, neutral and entailing pairs, before and after ({self.dataset})."
-
-    def _groups(self, model: SentenceTransformer) -> dict[str, np.ndarray]:
-        cosines = pair_similarities(model, self.columns)[0]
-        return {name: cosines[self.labels == index] for index, name in enumerate(self.classes)}
+        return {"auroc": auroc, "ordered": float(ordered), **means}
 
 
 class SimilarityEvaluator(Evaluator):
-    """Spearman correlation of cosine and human judgement: the topical similarity that fine-tuning may forget.
+    """Correlation of cosine and human judgement: the topical similarity that fine-tuning may forget.
 
     Args:
         rows: Columns `sentence1`, `sentence2`, `score`.
@@ -122,11 +139,11 @@ class SimilarityEvaluator(Evaluator):
 
     def __init__(self, rows: dict[str, Sequence], name: str = "similarity", **facts: str) -> None:
         super().__init__(name, **facts)
-        self._evaluator = EmbeddingSimilarityEvaluator(
-            list(rows["sentence1"]), list(rows["sentence2"]), list(rows["score"]), main_similarity="cosine",
-            batch_size=128, write_csv=False,
-        )  # fmt: skip
+        columns = (list(rows[column]) for column in ("sentence1", "sentence2", "score"))
+        self._evaluator = EmbeddingSimilarityEvaluator(*columns, main_similarity="cosine", write_csv=False)
 
-    def measure(self, model: SentenceTransformer) -> dict[str, float]:
-        scores = self._evaluator(model)
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> dict[str, float]:
+        return self._evaluator(model)
+
+    def metrics(self, scores: dict[str, float]) -> dict[str, float]:
         return {"spearman": scores["spearman_cosine"], "pearson": scores["pearson_cosine"]}

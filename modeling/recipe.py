@@ -7,7 +7,7 @@ import itertools
 import types
 import typing
 from dataclasses import asdict, dataclass, field, fields, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def recipe_path(name: str) -> Path:
     path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
     if not path.is_file():
         near = difflib.get_close_matches(name, list_recipes(), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"no recipe {name!r}{hint} There are {', '.join(list_recipes())}, or give a path to a .yaml")
     return path
 
@@ -113,7 +113,7 @@ def load_recipe(name: str, overrides: dict[str, str] | None = None) -> Recipe:
         ValueError: If the recipe or an option does not exist, or a value has the wrong type.
     """
     path = recipe_path(name)
-    values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    values = _read_yaml(path.read_text(encoding="utf-8"), str(path)) or {}
     if "system" not in values:
         raise ValueError(f"{path}: a recipe must name its system")
     own = dict(values.pop("options", None) or {})
@@ -126,7 +126,7 @@ def load_recipe(name: str, overrides: dict[str, str] | None = None) -> Recipe:
         if key in SHARED:
             shared[key] = _coerce(key, value)
         elif key in own:
-            own[key] = value if own[key] is None or value is None else _like(key, own[key], value)
+            own[key] = _like(key, own[key], value)
         else:
             near = difflib.get_close_matches(key, [*SHARED, *own], n=1)
             hint = f"; did you mean --{near[0]}?" if near else ""
@@ -134,8 +134,15 @@ def load_recipe(name: str, overrides: dict[str, str] | None = None) -> Recipe:
     return Recipe(name=path.stem, system=values["system"], **shared, options=own)
 
 
+def _read_yaml(text: str, source: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{source} cannot be read as YAML: {error}") from None
+
+
 def _parse(text: str) -> Any:
-    value = yaml.safe_load(text) if text else text
+    value = _read_yaml(text, f"the value {text!r}") if text else text
     if isinstance(value, str) and value.lower() == "none":
         return None
     try:  # YAML 1.1 reads 2e-5 as a string
@@ -145,16 +152,15 @@ def _parse(text: str) -> Any:
 
 
 def _like(key: str, default: Any, value: Any) -> Any:
-    """Checks a system's option against the type of the recipe's own value."""
+    """Checks a system's option against the type of the recipe's own value, where there is one."""
+    if default is None or value is None:
+        return value
     if isinstance(default, bool) != isinstance(value, bool):
         wanted = "true or false" if isinstance(default, bool) else "a value"
         raise ValueError(f"--{key} must be {wanted}, got {value!r}")
     if isinstance(default, list):
         return value if isinstance(value, list) else str(value).split(",")
-    try:
-        return type(default)(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"--{key} must be a {type(default).__name__}, got {value!r}") from None
+    return _convert(key, type(default), value)
 
 
 def _coerce(key: str, value: Any) -> Any:
@@ -164,16 +170,23 @@ def _coerce(key: str, value: Any) -> Any:
     if value is None and type(None) in allowed:
         return None
     kind = next(kind for kind in allowed if kind is not type(None))
+    if value is None and kind is str:
+        return "none"  # the word, as in --report_to none
     if typing.get_origin(kind) is list:
         return [str(item) for item in value] if isinstance(value, list) else str(value).split(",")
     if kind is bool and not isinstance(value, bool):
         raise ValueError(f"--{key} must be true or false, got {value!r}")
     if kind in (int, float) and (isinstance(value, bool) or not isinstance(value, int | float | str)):
         raise ValueError(f"--{key} must be a number, got {value!r}")
+    return _convert(key, kind, value)
+
+
+def _convert(key: str, kind: type, value: Any) -> Any:
     try:
         converted = kind(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"--{key} must be a {kind.__name__}, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        wanted = {int: "whole number", float: "number"}.get(kind, kind.__name__)
+        raise ValueError(f"--{key} must be a {wanted}, got {value!r}") from None
     if kind is int and isinstance(value, float) and converted != value:
         raise ValueError(f"--{key} must be a whole number, got {value!r}")
     return converted
@@ -206,7 +219,7 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
     for combination in itertools.product(*axes.values()):
         texts = dict(zip(axes, combination, strict=True))
         shared = {key: _coerce(key, _parse(text)) for key, text in texts.items() if key in SHARED}
-        own = {key: _parse(text) for key, text in texts.items() if key not in SHARED}
+        own = {key: _like(key, recipe.options[key], _parse(text)) for key, text in texts.items() if key not in SHARED}
         label = ",".join(f"{key}={text}" for key, text in texts.items())
         point = replace(recipe, **shared, options={**recipe.options, **own}, name=f"{recipe.name}-grid/{label}")
         points.append(({**shared, **own}, point))
@@ -214,10 +227,13 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
 
 
 def _axis(values: str) -> list[str]:
-    if values.count(":") != 2:
+    if ":" not in values:
         return values.split(",")
     # decimals: 0.1 + 0.1 + 0.1 in binary is not the 0.3 that the table's column is called
-    start, stop, step = (Decimal(part) for part in values.split(":"))
-    if step <= 0 or stop < start:
-        raise ValueError(f"range {values!r} must be start:stop:step with start <= stop and step > 0")
+    try:
+        start, stop, step = (Decimal(part) for part in values.split(":"))
+        if step <= 0 or stop < start:
+            raise ValueError
+    except (ValueError, InvalidOperation):
+        raise ValueError(f"range {values!r} must be start:stop:step with start <= stop and step > 0") from None
     return [str(start + i * step) for i in range(int((stop - start) / step) + 1)]

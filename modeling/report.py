@@ -31,7 +31,9 @@ def evaluate_run(
     model, backbone = load_merged(folder), resolve(recipe.base, recipe.base_id)
     base = load_backbone(backbone)
     evaluations = []
+    cache = Path(recipe.cache_dir).expanduser() / "embeddings"
     for evaluator in system.evaluators("test"):
+        before, after = evaluator.scores(base, cache), evaluator.scores(model)
         plot = f"plots/{evaluator.name}.png"
         evaluations.append(
             {
@@ -41,9 +43,9 @@ def evaluate_run(
                 "dataset_id": evaluator.dataset_id,
                 "task": evaluator.task,
                 "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
-                "base": evaluator(base),
-                "trained": evaluator(model),
-                "caption": evaluator.plot(base, model, folder / plot),
+                "base": evaluator.prefixed(before),
+                "trained": evaluator.prefixed(after),
+                "caption": evaluator.draw(before, after, folder / plot),
                 "plot": plot,
             }
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import warnings
 from typing import Any
 
-from accelerate import PartialState
 from transformers import set_seed
 from transformers.utils import logging as transformers_logging
 
@@ -16,10 +16,11 @@ from modeling.adapters import load_adapter, save_adapter, save_merged
 from modeling.backbone import resolve
 from modeling.cards import write_cards
 from modeling.files import read_json, write_json
+from modeling.processes import check_world_size, process_state
 from modeling.recipe import Recipe
 from modeling.report import comparison_rows, evaluate_run, print_report, text_table
 from modeling.system import System
-from modeling.training import check_world_size, parameter_facts, train
+from modeling.training import parameter_facts, train
 
 
 def run(recipe: Recipe) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     _quiet()
     set_seed(recipe.seed)
     check_world_size(recipe.world_size)
-    state = PartialState()
+    state = process_state()
     if state.is_main_process:
         claim_folder(recipe)
     state.wait_for_everyone()
@@ -50,12 +51,12 @@ def run(recipe: Recipe) -> dict[str, Any]:
             results = evaluate_run(system, data, phases, parameters)
             write_cards(system, results, recipe.run_dir)
             write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
-    if state.is_main_process:
-        print_report(results, recipe.run_dir)
-        if recipe.push_to_hub:
-            push(recipe, system)
-    state.wait_for_everyone()
-    return results or {}
+    if not state.is_main_process:
+        return {}
+    print_report(results, recipe.run_dir)
+    if recipe.push_to_hub:
+        push(recipe, system)
+    return results
 
 
 def claim_folder(recipe: Recipe) -> None:
@@ -103,7 +104,7 @@ def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> Non
     for number, (values, point) in enumerate(points, start=1):
         print(f"\n=== {number}/{len(points)}: {values}")
         finished.append((values, run(point)))
-    if not PartialState().is_main_process:
+    if not process_state().is_main_process:
         return
     table = grid_table(finished)
     path = recipe.run_dir.with_name(recipe.name + "-grid") / "table.md"
@@ -126,6 +127,7 @@ def grid_table(finished: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
 def _quiet() -> None:
     """Silences what is said once per loaded file; the bars of long work stay."""
     transformers_logging.disable_progress_bar()
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     for name in ("httpx", "sentence_transformers", "datasets", "accelerate", "fsspec"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -98,7 +98,7 @@ class StanceSystem(System):
             raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
         if recipe["contrastive"] not in ("paper", "squared"):
             raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
-        if not 0 < recipe["margin"] <= 2:
+        if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
             raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
@@ -165,13 +165,13 @@ class StanceSystem(System):
         source = self.recipe["stance"] or self.recipe.data[0]
         pairs = self._rows(source, "pairs", split, self.recipe.max_test_rows if testing else self.recipe.max_eval_rows)
         facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
-        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing against opposing pairs", **facts)]
+        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts)]
         if testing and (similar := self._similar_for_base(pairs)):
-            title = f"the same, pairs with a base cosine above {TEST_FILTER}"
+            title = f"agreeing and opposing pairs with a base cosine above {TEST_FILTER}"
             result.append(StanceEvaluator(similar, "stance_filtered", title=title, **facts))
         further = {"similarity": (SimilarityEvaluator, "topical similarity kept")}
         if testing:
-            further["inference"] = (InferenceEvaluator, "entailment against contradiction")
+            further["inference"] = (InferenceEvaluator, "contradicting, neutral and entailing pairs")
         for config, (evaluator, title) in further.items():
             if source := self.recipe[config]:
                 facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import PartialState
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.evaluation import SequentialEvaluator
@@ -21,6 +19,7 @@ from transformers.trainer_utils import get_last_checkpoint
 from modeling.adapters import count_parameters
 from modeling.batching import LengthGroupedBatchSampler
 from modeling.files import atomic_folder, read_json, write_json
+from modeling.processes import process_state
 from modeling.recipe import Recipe
 from modeling.system import Data, Phase, System
 
@@ -32,40 +31,6 @@ class Trainer(SentenceTransformerTrainer):
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Adds none: the card is written from the run's facts by `modeling.cards`."""
-
-
-def check_world_size(asked: int | None) -> int:
-    """Makes sure that as many processes run as were asked for.
-
-    `accelerate launch --cpu --num_processes N` runs a single process without saying so.
-
-    Raises:
-        ValueError: If another number of processes runs; the message names the command that works.
-    """
-    running = PartialState().num_processes
-    asked = asked or _asked_of_launcher()
-    if asked is not None and asked != running:
-        raise ValueError(
-            f"{asked} processes were asked for but {running} run(s). On CPUs start them with "
-            f"torchrun --nproc_per_node {asked} train.py ..."
-        )
-    return running
-
-
-def _asked_of_launcher() -> int | None:
-    """--num_processes of the `accelerate launch` that started this process, where the system tells (Linux)."""
-    try:
-        words = Path(f"/proc/{os.getppid()}/cmdline").read_bytes().decode(errors="replace").split("\0")
-    except OSError:
-        return None
-    if not any(word.endswith("accelerate") or word == "launch" for word in words):
-        return None
-    for position, word in enumerate(words):
-        name, _, value = word.replace("-", "_").partition("=")
-        if name == "__num_processes":
-            value = value or words[position + 1]
-            return int(value) if value.isdigit() else None
-    return None
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
@@ -96,7 +61,7 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
 def _train_phase(
     system: System, model: SentenceTransformer, phase: Phase, folder: Path, validation: SequentialEvaluator
 ) -> dict[str, Any]:
-    recipe, state = system.recipe, PartialState()
+    recipe, state = system.recipe, process_state()
     checkpoints = recipe.run_dir / "checkpoints" / folder.name
     if state.is_main_process:
         remove_broken_checkpoints(checkpoints)
@@ -148,7 +113,7 @@ def training_arguments(
     Raises:
         ValueError: If the batch cannot be divided between the processes.
     """
-    processes = PartialState().num_processes
+    processes = process_state().num_processes
     if recipe.batch_size % processes:
         raise ValueError(f"--batch_size {recipe.batch_size} cannot be divided between {processes} processes")
     steps = recipe.eval_steps if recipe.eval_steps < 1 else int(recipe.eval_steps)
@@ -167,6 +132,7 @@ def training_arguments(
         warmup_steps=recipe.warmup,
         lr_scheduler_type=recipe.schedule,
         max_grad_norm=recipe.max_grad_norm,
+        use_cpu=not torch.accelerator.is_available(),
         bf16=recipe.bf16 if recipe.bf16 is not None else on_gpu and torch.cuda.is_bf16_supported(),
         batch_sampler=LengthGroupedBatchSampler,
         dataloader_drop_last=True,

@@ -19,7 +19,7 @@ VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *TOPICS, "the", "tow
               "a", "joy", "nuisance", "to", "children", "visitors", "shops", "on", "sunday", "."]  # fmt: skip
 
 
-def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32) -> Path:
+def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: float = 0.1) -> Path:
     """Writes a SentenceTransformer with random weights and a vocabulary of whole words."""
     torch.manual_seed(seed)
     parts = folder.parent / f"{folder.name}-parts"
@@ -27,7 +27,8 @@ def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32) -> Path:
     (parts / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     BertTokenizerFast(vocab=str(parts / "vocab.txt"), model_max_length=64).save_pretrained(parts)
     config = BertConfig(vocab_size=len(VOCABULARY), hidden_size=hidden_size, num_hidden_layers=2, num_attention_heads=4,
-                        intermediate_size=64, max_position_embeddings=64)  # fmt: skip
+                        intermediate_size=64, max_position_embeddings=64, hidden_dropout_prob=dropout,
+                        attention_probs_dropout_prob=dropout)  # fmt: skip
     BertModel(config, add_pooling_layer=False).save_pretrained(parts)
     transformer = Transformer(str(parts), max_seq_length=48)
     SentenceTransformer(modules=[transformer, Pooling(hidden_size), Normalize()]).save(str(folder))

@@ -1,0 +1,175 @@
+"""Training as users start it, in processes of its own: interrupted, resumed, divided, published."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from datasets import load_dataset
+from safetensors.torch import load_file
+
+from modeling.training import remove_broken_checkpoints
+from tests.tiny import save_encoder
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory, tiny_base, tiny_data, root):
+    """Builds the words of a training command for the tiny encoder and data."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def words(output: Path, *extra: str, base: Path = tiny_base, launcher=(sys.executable,)) -> list[str]:
+        options = {"base": base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data,
+                   "cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8,
+                   "filter_pairs": "none", "filter_triplets": "none", "learning_rate": 0.01, "logging_steps": 1,
+                   "keep_best": "false"}  # fmt: skip
+        flags = [word for key, value in options.items() for word in (f"--{key}", str(value))]
+        return [*launcher, str(root / "train.py"), "stance-demo", *flags, *extra]
+
+    return words
+
+
+def run(words: list[str], **variables: str) -> str:
+    """Runs a command to its end and returns what it printed."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **variables}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(command, tmp_path_factory):
+    output = tmp_path_factory.mktemp("uninterrupted")
+    printed = run(command(output))
+    return output / "stance-demo", printed
+
+
+def weights(run_dir: Path) -> dict:
+    return load_file(run_dir / "adapter" / "adapter_model.safetensors")
+
+
+def losses(run_dir: Path, phase: int) -> list[float]:
+    log = json.loads((run_dir / "results.json").read_text())["phases"][phase]["log"]
+    return [entry["loss"] for entry in log if "loss" in entry]
+
+
+def test_run_folder_is_complete(uninterrupted):
+    folder, printed = uninterrupted
+    assert {path.name for path in folder.iterdir()} == {
+        "adapter", "checkpoints", "merged", "phases", "recipe.json", "results.json"
+    }  # fmt: skip
+    assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
+    results = json.loads((folder / "results.json").read_text())
+    # four epochs in two phases of two: 216 // 8 = 27 and 396 // 8 = 49 steps a pass
+    assert [(phase["name"], phase["steps"]) for phase in results["phases"]] == [("triplets", 54), ("pairs", 98)]
+    assert f'SentenceTransformer("{folder / "merged"}")' in printed
+    assert "opposite stance" in printed
+
+
+def test_training_learns(uninterrupted):
+    results = json.loads((uninterrupted[0] / "results.json").read_text())
+    stance = results["evaluations"][0]
+    assert stance["name"] == "stance"
+    # a held-out topic, but the words that carry stance are those of training
+    assert stance["trained"]["stance_auroc"] > stance["base"]["stance_auroc"] + 0.1
+
+
+def test_killed_run_resumes_to_the_same_weights(command, uninterrupted, tmp_path, tiny_data):
+    words = command(tmp_path)
+    checkpoints = tmp_path / "stance-demo" / "checkpoints" / "2-pairs"
+    process = subprocess.Popen(words, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not (checkpoints / "checkpoint-24").exists():
+        assert process.poll() is None, process.stderr.read()[-3000:]
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "stance-demo" / "merged").exists()
+    check_no_training_text(tmp_path, tiny_data)  # checkpoints have model cards too
+
+    run(words)
+    results = json.loads((tmp_path / "stance-demo" / "results.json").read_text())
+    assert results["phases"][1]["resumed_at_step"] in (16, 24)  # 24 if its checkpoint was whole when the kill came
+    expected, resumed = weights(uninterrupted[0]), weights(tmp_path / "stance-demo")
+    assert all(expected[key].equal(resumed[key]) for key in expected)
+
+
+def check_no_training_text(folder: Path, data: Path) -> None:
+    cards = list(folder.rglob("README.md"))
+    assert cards
+    texts = {row[key] for config, keys in (("pairs", ("sentence1", "sentence2")), ("triplets", ("anchor", "negative")))
+             for row in load_dataset(str(data), config, split="train") for key in keys}  # fmt: skip
+    assert len(texts) == 6 * 12 + 6  # six topics of twelve arguments and a thesis
+    for card in cards:
+        found = [text for text in texts if text in card.read_text()]
+        assert not found, (card, found)
+
+
+def test_no_training_text_and_no_local_path_in_cards(uninterrupted, tiny_data, tiny_base):
+    folder = uninterrupted[0]
+    check_no_training_text(folder, tiny_data)
+    for card in folder.rglob("README.md"):
+        assert not re.search(r"/(tmp|home|root)/", card.read_text())
+
+
+def test_finished_run_is_not_repeated(command, uninterrupted):
+    before = {path: path.stat().st_mtime_ns for path in uninterrupted[0].rglob("*.safetensors")}
+    printed = run(command(uninterrupted[0].parent))
+    assert "opposite stance" in printed
+    assert before == {path: path.stat().st_mtime_ns for path in uninterrupted[0].rglob("*.safetensors")}
+
+
+def test_two_processes_equal_one(command, tmp_path):
+    base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
+    # a small learning rate: at a large one, sums in another order grow to other minima within twenty steps
+    extra = ("--lora_dropout", "0", "--learning_rate", "0.0005", "--objective", "siamese", "--epochs", "2")
+    run(command(tmp_path / "one", *extra, base=base))
+    launcher = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    run(command(tmp_path / "two", *extra, "--world_size", "2", base=base, launcher=launcher))
+    one, two = tmp_path / "one" / "stance-demo", tmp_path / "two" / "stance-demo"
+    # the loss of every step agrees, so the rows of every step do, in both epochs
+    assert len(losses(one, 0)) == 98
+    assert losses(two, 0) == pytest.approx(losses(one, 0), abs=1e-3)
+    assert np.std(losses(one, 0)) > 0.01  # batches differ by far more than that
+    metrics = [
+        json.loads((run_dir / "results.json").read_text())["evaluations"][0]["trained"] for run_dir in (one, two)
+    ]
+    assert metrics[1]["stance_auroc"] == pytest.approx(metrics[0]["stance_auroc"], abs=0.005)
+
+
+def test_wrong_number_of_processes_is_an_error(command, tmp_path):
+    words = command(tmp_path, "--world_size", "2")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert "2 processes were asked for but 1 run(s)" in done.stderr
+    assert "torchrun --nproc_per_node 2" in done.stderr
+
+
+def test_other_options_do_not_continue_a_run(command, uninterrupted):
+    done = subprocess.run(
+        command(uninterrupted[0].parent, "--margin", "0.9"), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode != 0
+    assert "--overwrite true" in done.stderr and "margin" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_half_written_checkpoints_are_removed(uninterrupted, tmp_path):
+    import torch
+
+    for step in (8, 16, 24):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        (folder / "trainer_state.json").write_text("{}")
+        torch.save({"state": torch.zeros(1000)}, folder / "optimizer.pt")
+    (tmp_path / "checkpoint-16" / "trainer_state.json").write_text('{"log_history": [')
+    optimizer = tmp_path / "checkpoint-24" / "optimizer.pt"
+    optimizer.write_bytes(optimizer.read_bytes()[:500])
+    remove_broken_checkpoints(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-8"]
