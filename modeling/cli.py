@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from modeling import DEFAULT_RECIPE, SYSTEMS
+from modeling.hub import PublishError
 from modeling.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe, recipe_path
 
 GridPoint = tuple[dict[str, Any], Recipe]
@@ -57,7 +58,9 @@ def friendly_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, FileNotFoundError, PermissionError) as error:
+    except KeyboardInterrupt:
+        sys.exit("\ntrain.py: interrupted; the same command continues from the last checkpoint")
+    except (ValueError, OSError, PublishError) as error:
         if os.environ.get("OPINION_TRACEBACK"):
             raise
         sys.exit(f"train.py: error: {error}\n(OPINION_TRACEBACK=1 shows where this was raised)")

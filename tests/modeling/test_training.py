@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from datasets import load_dataset
 from safetensors.torch import load_file
 
 from modeling.training import remove_broken_checkpoints
+from tests.hub_server import HubServer
 from tests.tiny import save_encoder
 
 
@@ -116,6 +118,37 @@ def test_no_training_text_and_no_local_path_in_cards(uninterrupted, tiny_data, t
     check_no_training_text(folder, tiny_data)
     for card in folder.rglob("README.md"):
         assert not re.search(r"/(tmp|home|root)/", card.read_text())
+
+
+LOAD = """
+import json, sys
+from sentence_transformers import SentenceTransformer
+from modeling.adapters import PROBES
+vectors = SentenceTransformer("org/tiny-stance", device="cpu").encode(list(PROBES))
+print(json.dumps(vectors.tolist()))
+"""
+
+
+def test_published_run_is_loaded_by_its_name(command, uninterrupted, tmp_path, tiny_data, root):
+    output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
+    with HubServer() as server:
+        words = command(output, "--push_to_hub", "org/tiny-stance")
+        variables = server.environment(tmp_path / "home")
+        printed = run(words, **variables)
+        assert printed.count("published ") == 2
+        for repo, weights_file in (("org/tiny-stance", "model"), ("org/tiny-stance-adapter", "adapter_model")):
+            assert len(server.commits(repo)) == 2  # the repository's creation, and everything else
+            files = server.files(repo)
+            assert {Path(name).suffix for name in files} - {""} <= {".safetensors", ".json", ".txt", ".md", ".png"}
+            assert f"{weights_file}.safetensors" in files
+            card = server.read(repo, "README.md").decode()
+            assert f'"{repo}"' in card and "{{" not in card
+            assert server.token not in card
+        check_no_training_text(output / "stance-demo" / "staged", tiny_data)
+        assert run(words, **variables).count("(unchanged)") == 2
+        loaded = run([sys.executable, "-c", LOAD], **variables, PYTHONPATH=str(root))
+    stored = json.loads((output / "stance-demo" / "merged" / "fingerprint.json").read_text())
+    np.testing.assert_allclose(json.loads(loaded), stored["vectors"], atol=1e-4)
 
 
 def test_finished_run_is_not_repeated(command, uninterrupted):
