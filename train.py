@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import sys
 
-from modeling.cli import parse
+from modeling.cli import friendly_errors, parse
 
 if __name__ == "__main__":
     recipe, points = parse(__doc__, sys.argv[1:])
 
     from modeling.run import run, run_grid  # after parsing: importing torch takes seconds, --help must not
 
-    if points:
-        run_grid(recipe, points)
-    else:
-        run(recipe)
+    with friendly_errors():
+        if points:
+            run_grid(recipe, points)
+        else:
+            run(recipe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import string
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,8 @@ def _usage(results: dict[str, Any], kind: str) -> str:
     if kind == "adapter":
         load = f'model = SentenceTransformer("{results["base_model"]}")\nmodel.load_adapter("{ADAPTER_REPO}")'
     lines = ["```python", "from sentence_transformers import SentenceTransformer", "", load]
-    lines += [f"embeddings = model.encode({[first, *others]!r})".replace("', '", "',\n    '")]
+    lines += ["texts = [", *(f"    {json.dumps(text, ensure_ascii=False)}," for text in (first, *others)), "]"]
+    lines += ["embeddings = model.encode(texts)"]
     lines += ["print(model.similarity(embeddings[:1], embeddings[1:]))", "```"]
     return "\n".join(lines)
 
@@ -141,7 +143,7 @@ def _plots(results: dict[str, Any], kind: str) -> str:
 
 def _training(results: dict[str, Any]) -> str:
     counts = ", ".join(f"{number:,} {name}" for name, number in results["counts"].items())
-    lines = [f"Data: {', '.join(results['sources'])}: {counts}."]
+    lines = [f"Data: {', '.join(results['sources'])} ({counts}).", ""]
     for phase in results["phases"]:
         lines.append(
             f"- {phase['name']}: {phase['steps']} optimiser steps over {phase['rows']:,} rows "

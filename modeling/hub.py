@@ -12,27 +12,17 @@ An interrupted command can be given again: what has arrived is not sent twice.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from modeling.staging import ALLOWED_SUFFIXES, Finding, StagingError, scan, stage
+from modeling.scanning import ALLOWED_SUFFIXES, Finding, scan
+from modeling.staging import StagingError, check_repo_id, differences, stage, stage_run
 
-__all__ = [
-    "ALLOWED_SUFFIXES",
-    "Finding",
-    "PublishError",
-    "StagingError",
-    "publish_dataset",
-    "publish_metric",
-    "publish_run",
-    "push",
-    "scan",
-    "stage",
-]
+__all__ = ["ALLOWED_SUFFIXES", "Finding", "PublishError", "StagingError", "push", "scan", "stage"]
+__all__ += ["publish_dataset", "publish_metric", "publish_run"]
 
 _KINDS = {"model": "model", "dataset": "dataset", "space": "metric"}
 _LOG_IN = "log in with `hf auth login`, or set HF_TOKEN, with a token that may write"
@@ -74,7 +64,7 @@ def push(
     """
     if repo_type not in _KINDS:
         raise ValueError(f"unknown repo_type {repo_type!r}; choose one of {', '.join(_KINDS)}")
-    _check_repo_id(repo_id)
+    check_repo_id(repo_id)
     staged = Path(staged)
     if findings := scan(staged, _KINDS[repo_type]):
         raise StagingError(staged, findings)
@@ -103,7 +93,7 @@ def push(
             commit = api.create_commit(**where, operations=operations, commit_message=message, parent_commit=commit).oid
         with tempfile.TemporaryDirectory(prefix="read-back-") as cache:
             read_back = Path(api.snapshot_download(**where, revision=commit, cache_dir=cache))
-            if different := _differences(staged, read_back):
+            if different := differences(staged, read_back):
                 raise PublishError(f"read back from {repo_id}, these files differ: {', '.join(different)}; {_AGAIN}")
     result = {"repo_id": repo_id, "url": str(url), "commit": commit}
     return {**result, "uploaded": len(changed), "unchanged": not operations}
@@ -121,13 +111,10 @@ def publish_run(
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
     Args:
-        run_dir: The run's folder; the staged copies go to `staged/` in it. In the copies' cards `{{repo_id}}` and
-            `{{adapter_repo_id}}` become the two names.
+        run_dir: The run's folder; the staged copies go to `staged/` in it, see `stage_run`.
         repo_id: "owner/name".
         forbidden_texts: Training texts that no published file may hold, see `scan`.
-        private: See `push`, as for token and endpoint.
-        token: See `push`.
-        endpoint: See `push`.
+        private, token, endpoint: See `push`.
         dry_run: Stage and scan only.
 
     Returns:
@@ -138,16 +125,7 @@ def publish_run(
         StagingError: If anything must not be published; nothing was sent then.
         PublishError: See `push`.
     """
-    run_dir, texts = Path(run_dir), tuple(forbidden_texts)
-    if not (run_dir / "merged").is_dir():
-        raise ValueError(f"{run_dir} has no merged/ folder: give the folder of a finished training run")
-    names = {"repo_id": repo_id, "adapter_repo_id": f"{repo_id}-adapter"}
-    staged = []
-    for part, target in (("merged", repo_id), ("adapter", names["adapter_repo_id"])):
-        if (run_dir / part).is_dir():
-            _check_repo_id(target)
-            summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, names, replace=True)
-            staged.append({"repo_id": target, **summary})
+    staged = stage_run(Path(run_dir), repo_id, forbidden_texts)
     if dry_run:
         return staged
     options = {"token": token, "private": private, "endpoint": endpoint}
@@ -167,8 +145,7 @@ def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
 
     Raises:
         ValueError: If the folder has no Parquet file, or the name is malformed.
-        StagingError: If anything must not be published.
-        PublishError: See `push`.
+        StagingError, PublishError: See `publish_run`.
     """
     if not any(Path(folder).rglob("*.parquet")):
         raise ValueError(f"{folder} has no Parquet file: build it with `python -m dataset_scripts`")
@@ -188,8 +165,7 @@ def publish_metric(folder: str | Path, repo_id: str, **options) -> dict:
 
     Raises:
         ValueError: If the module is not called like the repository, or the name is malformed.
-        StagingError: If anything must not be published.
-        PublishError: See `push`.
+        StagingError, PublishError: See `publish_run`.
     """
     module = f"{repo_id.split('/')[-1]}.py"
     if not (Path(folder) / module).is_file():
@@ -198,34 +174,10 @@ def publish_metric(folder: str | Path, repo_id: str, **options) -> dict:
 
 
 def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options) -> dict:
-    _check_repo_id(repo_id)
+    check_repo_id(repo_id)
     with tempfile.TemporaryDirectory(prefix="staged-") as work:
         summary = stage(folder, Path(work) / "staged", _KINDS[repo_type], placeholders={"repo_id": repo_id})
         return {"repo_id": repo_id, **summary} if dry_run else push(summary["folder"], repo_id, repo_type, **options)
-
-
-def _check_repo_id(repo_id: str) -> None:
-    from huggingface_hub.utils import validate_repo_id
-
-    validate_repo_id(repo_id)
-    if "/" not in repo_id:
-        raise ValueError(f"{repo_id!r} has no owner: write owner/name")
-
-
-def _differences(staged: Path, read_back: Path) -> list[str]:
-    """Returns the names whose content is not the same in both folders; .gitattributes belongs to the Hub."""
-    ours, theirs = (
-        {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
-        for root in (staged, read_back)
-    )
-    theirs.pop(".gitattributes", None)
-    same = {name for name in ours.keys() & theirs.keys() if _sha256(ours[name]) == _sha256(theirs[name])}
-    return sorted((ours.keys() | theirs.keys()) - same)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
@@ -233,12 +185,10 @@ def _explained(repo_id: str) -> Iterator[None]:
     """Turns the client's exceptions into ones that say what to do."""
     try:
         yield
-    except PublishError:
-        raise
     except Exception as error:
-        if advice := _advice(error, repo_id):
-            raise PublishError(advice) from error
-        raise
+        if isinstance(error, PublishError) or not (advice := _advice(error, repo_id)):
+            raise
+        raise PublishError(advice) from error
 
 
 def _advice(error: BaseException | None, repo_id: str) -> str | None:

@@ -34,7 +34,7 @@ def plot_distributions(before: dict[str, np.ndarray], after: dict[str, np.ndarra
     """
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, sharex=True, constrained_layout=True)
     lowest = min(values.min() for groups in (before, after) for values in groups.values())
-    grid = np.linspace(min(-0.2, lowest), 1.0, 400)
+    grid = np.linspace(max(-1.0, min(-0.2, lowest - 0.1)), 1.0, 400)
     for axis, groups, label in zip(axes, (before, after), ("base", "trained"), strict=True):
         for name, values in groups.items():
             colour = COLOURS.get(name)
@@ -45,7 +45,7 @@ def plot_distributions(before: dict[str, np.ndarray], after: dict[str, np.ndarra
         axis.set_title(label)
         axis.set_xlabel("cosine similarity")
         axis.spines[["top", "right"]].set_visible(False)
-        axis.set_ylim(bottom=0)
+    axes[0].set_ylim(bottom=0)  # of both; set before the second is drawn it would cut off a higher curve
     axes[0].set_ylabel("density")
     axes[0].legend(frameon=False, loc="upper left", fontsize="small")
     figure.suptitle(title)

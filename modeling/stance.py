@@ -27,6 +27,7 @@ from modeling.adapters import add_lora
 from modeling.backbone import load_backbone, resolve
 from modeling.embeddings import pair_similarities
 from modeling.evaluators import Evaluator, InferenceEvaluator, SimilarityEvaluator, StanceEvaluator
+from modeling.losses import KeepSimilarityLoss
 from modeling.recipe import Recipe
 from modeling.system import Data, Paper, Phase, System
 
@@ -59,12 +60,12 @@ class LinearContrastiveLoss(nn.Module):
         self.margin = margin
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-        first, second = (self.model(features)["sentence_embedding"] for features in sentence_features)
-        return self.compute_loss_from_embeddings(first, second, labels)
+        embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]
+        return self.compute_loss_from_embeddings(embeddings, labels)
 
-    def compute_loss_from_embeddings(self, first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
+    def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
         """The loss of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
-        distance = 1 - torch.cosine_similarity(first, second)
+        distance = 1 - torch.cosine_similarity(*embeddings)
         agree = labels.to(distance.dtype)
         return (agree * distance + (1 - agree) * torch.relu(self.margin - distance)).mean()
 
@@ -100,6 +101,8 @@ class StanceSystem(System):
             raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
         if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
             raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
+        if recipe["keep"] < 0:
+            raise ValueError(f"--keep must be 0 or more, got {recipe['keep']}")
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
 
@@ -122,15 +125,18 @@ class StanceSystem(System):
     def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: SentenceTransformer | None) -> Dataset:
         """Quality filter (section 3.4): drops rows whose least similar two texts are below the threshold for the base.
 
-        Only as many rows as `max_train_rows` needs are embedded.
+        All texts are embedded at once, or, where that is more than `max_train_rows` can need, by blocks of rows.
         """
-        wanted = self.recipe.max_train_rows or len(rows)
+        wanted = min(self.recipe.max_train_rows or len(rows), len(rows))
         if threshold is None:
-            return rows.select(range(min(wanted, len(rows))))
+            return rows.select(range(wanted))
+        names = [name for name in COLUMNS[kind] if name != "label"]
+        distinct = len(set().union(*(rows.unique(name) for name in names)))
+        size = len(rows) if distinct <= len(names) * wanted else wanted
         kept, count = [], 0
-        for start in range(0, len(rows), wanted):
-            block = rows.select(range(start, min(start + wanted, len(rows))))
-            columns = [block[name] for name in COLUMNS[kind] if name != "label"]
+        for start in range(0, len(rows), size):
+            block = rows.select(range(start, min(start + size, len(rows))))
+            columns = [block[name] for name in names]
             lowest = pair_similarities(base, columns, self.cache / "embeddings").min(axis=0)
             kept.append(block.select(np.flatnonzero(lowest > threshold)[: wanted - count]))
             count += len(kept[-1])
@@ -152,6 +158,10 @@ class StanceSystem(System):
         return [Phase(kind, rows, self._loss(kind, model), epochs) for kind, rows in data.train.items()]
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
+        loss = self._stance_loss(kind, model)
+        return KeepSimilarityLoss(model, loss, self.recipe["keep"]) if self.recipe["keep"] else loss
+
+    def _stance_loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
         margin = self.recipe["margin"]
         if kind == "triplets":
             return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)

@@ -13,11 +13,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.evaluation import SequentialEvaluator
+from torch import nn
 from transformers import EarlyStoppingCallback
 from transformers.trainer_utils import get_last_checkpoint
 
 from modeling.adapters import count_parameters
-from modeling.batching import LengthGroupedBatchSampler
+from modeling.batching import LengthGroupedBatchSampler, embedding_in_chunks
 from modeling.files import atomic_folder, read_json, write_json
 from modeling.processes import process_state
 from modeling.recipe import Recipe
@@ -27,10 +28,21 @@ logger = logging.getLogger(__name__)
 
 
 class Trainer(SentenceTransformerTrainer):
-    """The library's trainer without its card callback, which writes raw training texts into every README."""
+    """The library's trainer with less padding, and without its card callback.
+
+    That callback writes raw training texts into every README. A loss that reads more than sentence embeddings says so
+    by an attribute `sentence_embeddings_only = False`.
+    """
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Adds none: the card is written from the run's facts by `modeling.cards`."""
+
+    def compute_loss(self, model: nn.Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """The library's, with batches embedded in chunks where that pays."""
+        if self.model.device.type != "cpu" or not getattr(self.loss, "sentence_embeddings_only", True):
+            return super().compute_loss(model, inputs, *args, **kwargs)
+        with embedding_in_chunks(self.model):
+            return super().compute_loss(model, inputs, *args, **kwargs)
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:

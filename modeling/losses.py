@@ -1,0 +1,81 @@
+"""Losses that more than one system uses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import torch
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+
+
+class KeepSimilarityLoss(nn.Module):
+    """Adds to a loss the change of the similarities that training should leave alone.
+
+    A stance loss says how the texts of one row lie to each other. It says nothing of texts of different rows, and an
+    encoder that is free there forgets topical similarity. This term is the mean squared difference between the
+    cosines of texts of different rows and those that the untrained encoder gives, a relational form of distillation
+    (Park et al., 2019, section 3.2.1, with cosines for distances).
+
+    Args:
+        model: The encoder in training, with a LoRA adapter or without.
+        loss: A loss with `compute_loss_from_embeddings(embeddings, labels)`.
+        weight: Weight of the term, at least 0.
+
+    Inputs:
+        Those of `loss`.
+
+    Returns from `forward`: a dictionary with the parts `task` and `keep`; the trainer adds and logs them.
+    """
+
+    def __init__(self, model: SentenceTransformer, loss: nn.Module, weight: float) -> None:
+        super().__init__()
+        self.model = model
+        self.loss = loss
+        self.weight = weight
+        self._encoder = (model,)  # in a tuple: the trainer puts the distributed wrapper in place of `model`
+        self._frozen = None if _has_adapter(model) else (copy.deepcopy(model).eval().requires_grad_(False),)
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> dict[str, Tensor]:
+        features = list(sentence_features)
+        embeddings = [self.model(dict(column))["sentence_embedding"] for column in features]
+        with self._reference() as reference:
+            before = [reference(dict(column))["sentence_embedding"] for column in features]
+        return {
+            "task": self.loss.compute_loss_from_embeddings(embeddings, labels),
+            "keep": self.weight * self.compute_keep_from_embeddings(embeddings, before),
+        }
+
+    @staticmethod
+    def compute_keep_from_embeddings(embeddings: list[Tensor], before: list[Tensor]) -> Tensor:
+        """The unweighted term of k columns of unit vectors, each of shape (batch, dimension)."""
+        rows = torch.arange(len(embeddings[0]), device=embeddings[0].device).repeat(len(embeddings))
+        apart = rows[:, None] != rows[None, :]
+        now, then = torch.cat(embeddings), torch.cat(before)
+        return (now @ now.T - then @ then.T)[apart].square().mean()
+
+    @contextmanager
+    def _reference(self) -> Iterator[SentenceTransformer]:
+        """The untrained encoder, without dropout: a frozen copy, or the encoder with its adapter switched off."""
+        with torch.no_grad():
+            if self._frozen is not None:
+                yield self._frozen[0]
+                return
+            encoder, training = self._encoder[0], self._encoder[0].training
+            encoder.eval()
+            encoder.disable_adapters()
+            try:
+                yield encoder
+            finally:
+                encoder.enable_adapters()
+                encoder.train(training)
+
+    def get_config_dict(self) -> dict[str, float]:
+        """The hyperparameters, for logs and cards."""
+        return {"weight": self.weight, "loss": type(self.loss).__name__}
+
+
+def _has_adapter(model: SentenceTransformer) -> bool:
+    return bool(getattr(model[0].model, "_hf_peft_config_loaded", False))

@@ -1,0 +1,87 @@
+"""The term that keeps similarity, by hand, and embedding in chunks."""
+
+import copy
+
+import pytest
+import torch
+from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
+
+from modeling.adapters import add_lora
+from modeling.backbone import load_backbone, resolve
+from modeling.batching import embedding_in_chunks
+from modeling.losses import KeepSimilarityLoss
+
+TEXTS = ["we love the trams every day", "good", "the town needs more parks and gardens for children in summer", "all"]
+
+
+@pytest.fixture
+def model(tiny_base):
+    return load_backbone(resolve(str(tiny_base), "org/tiny"))
+
+
+def columns(model, *texts):
+    return [dict(model.preprocess(list(column))) for column in texts]
+
+
+def test_keep_by_hand():
+    # two rows of two columns; before: all texts of different rows are orthogonal or equal
+    before = [torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])]
+    # after: the second column of row 0 is turned to (0, 1); within row 0 that is free
+    after = [torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[0.0, 1.0], [0.0, 1.0]])]
+    # ordered pairs of texts of different rows: 4 texts, each with 2 of the other row: 8. The turned text goes from 0
+    # to 1 with both texts of row 1, counted from either side: 4 squared differences of 1
+    assert KeepSimilarityLoss.compute_keep_from_embeddings(after, before).item() == pytest.approx(4 / 8)
+    only_inside = [before[0], torch.tensor([[1.0, 0.0], [0.0, 1.0]])]
+    assert KeepSimilarityLoss.compute_keep_from_embeddings(only_inside, before).item() == 0
+
+
+@pytest.mark.parametrize("lora", [True, False])
+def test_reference_is_the_untrained_encoder(model, lora):
+    untouched = copy.deepcopy(model).eval()
+    if lora:
+        add_lora(model, rank=4)
+    loss = KeepSimilarityLoss(model, TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, 0.4), weight=2.0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.3 * torch.randn_like(parameter))
+    model.train()
+    features = columns(model, TEXTS[:2], TEXTS[1:3], TEXTS[2:])
+    with loss._reference() as reference:
+        given = [reference(dict(column))["sentence_embedding"] for column in features]
+    assert model.training
+    expected = [untouched(dict(column))["sentence_embedding"] for column in features]
+    for one, other in zip(given, expected, strict=True):
+        torch.testing.assert_close(one, other)  # no dropout, no adapter
+    parts = loss(features, None)
+    assert set(parts) == {"task", "keep"} and parts["keep"] > 0.01
+    sum(parts.values()).backward()
+    assert all(p.grad is not None for name, p in model.named_parameters() if p.requires_grad and "pooler" not in name)
+
+
+def test_keep_is_zero_before_training(model):
+    add_lora(model, rank=4)
+    loss = KeepSimilarityLoss(model, TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, 0.4), weight=1.0)
+    model.eval()
+    parts = loss(columns(model, TEXTS[:2], TEXTS[1:3], TEXTS[2:]), None)
+    assert parts["keep"].item() == pytest.approx(0, abs=1e-10)  # B is zero
+    assert parts["task"].item() > 0
+
+
+def test_chunks_give_the_same_vectors_and_gradients(model):
+    model.eval()  # dropout draws would differ
+    features = columns(model, TEXTS)[0]
+    whole = model(dict(features))["sentence_embedding"]
+    whole.sum().backward()
+    weights = model[0].model.embeddings.word_embeddings.weight
+    gradient, weights.grad = weights.grad.clone(), None
+    widths = []
+    model[0].register_forward_pre_hook(lambda module, inputs: widths.append(inputs[0]["input_ids"].shape[1]))
+    with embedding_in_chunks(model, rows=2):
+        chunked = model(dict(features))["sentence_embedding"]
+    chunked.sum().backward()
+    torch.testing.assert_close(chunked, whole)
+    torch.testing.assert_close(weights.grad, gradient)
+    # tokens with [CLS] and [SEP]: 8, 3, 13, 3; the two longest together, then the two shortest
+    assert widths == [13, 3]
+    assert "forward" not in vars(model)
