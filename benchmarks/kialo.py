@@ -22,10 +22,10 @@ from pathlib import Path
 
 import datasets
 
-from dataset_scripts.corpus import read_members
 from dataset_scripts.kialo import Kialo
 from dataset_scripts.kialo_export import Node, parse_export
 from dataset_scripts.quality import normalise
+from dataset_scripts.reading import read_members
 
 # what a reference text has that ours leaves out: marks of sources, "(source)", links around brackets, escapes
 _MARK = re.compile(r"\[\d{1,4}\]")

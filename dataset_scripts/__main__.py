@@ -1,8 +1,8 @@
 """Builds data sets from raw corpora, ready for training and for the Hub.
 
-    python -m dataset_scripts list
-    python -m dataset_scripts kialo --data ~/kialo-exports --out data/kialo
-    python -m dataset_scripts kialo --data ~/kialo-exports --out data/kialo --push_to_hub org/kialo-stance --private
+python -m dataset_scripts list
+python -m dataset_scripts kialo --data ~/kialo-exports --out data/kialo
+python -m dataset_scripts kialo --data ~/kialo-exports --out data/kialo --push_to_hub org/kialo-stance --private
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
-import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,8 +22,6 @@ from dataset_scripts import CORPORA, get_corpus
 from dataset_scripts.metadata import Metadata, load_metadata
 from dataset_scripts.splits import SEED
 
-SUMMARY = "summary.json"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code, 2 for whatever the user can cure."""
@@ -37,7 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     metadata = _check(parser, options)
     try:
-        build(metadata, options)
+        from dataset_scripts.building import build
+
+        builder_options = _builder_options(metadata.name, options)
+        summary = build(metadata, options.data, options.out, builder_options, options.config)
+        _report(metadata, summary, default=builder_options == {"seed": SEED})
+        print(f"Written: {options.out}")
         if options.push_to_hub:
             from modeling.hub import publish_dataset
 
@@ -47,86 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
-
-
-def build(metadata: Metadata, options: argparse.Namespace) -> None:
-    """Builds the configurations asked for, beside the output folder, and puts them in its place when all is well.
-
-    Raises:
-        FileExistsError: If the output folder holds anything that no earlier build wrote.
-        FileNotFoundError: If the raw data hold nothing of this corpus.
-        ValueError: If an option is unknown or no row is usable.
-    """
-    out = options.out.resolve()
-    check_replaceable(out, options.data.resolve())
-    builder_options = _builder_options(metadata.name, options)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    try:
-        new = work / "new"
-        summary = _write(metadata, options, builder_options, new, work / "cache")
-        if out.exists():
-            out.rename(work / "old")
-        new.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    _report(metadata, summary, default=builder_options == {"seed": SEED})
-    print(f"Written: {options.out}")
-
-
-def check_replaceable(out: Path, data: Path) -> None:
-    """Refuses an output folder with anything in it that no earlier build wrote, or that holds the raw data.
-
-    Raises:
-        FileExistsError: With what is in the way.
-    """
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if data == out or out in data.parents:
-        raise FileExistsError(f"the raw data lie in --out {out}, which would be replaced; choose another folder")
-    try:
-        written = {SUMMARY, *json.loads((out / SUMMARY).read_text(encoding="utf-8"))["files"]}
-    except (OSError, ValueError, LookupError, TypeError):
-        raise FileExistsError(f"{out} exists and no build wrote it; choose another --out or remove it") from None
-    present = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
-    strange = sorted(name for name in present - written if not any(part.startswith(".") for part in name.split("/")))
-    if strange:
-        raise FileExistsError(f"{out} holds {strange[0]}, which no build wrote; move it away or choose another --out")
-
-
-def _write(
-    metadata: Metadata, options: argparse.Namespace, builder_options: dict[str, Any], folder: Path, cache: Path
-) -> dict[str, Any]:
-    """Writes Parquet, plot, card and summary to a new folder; returns the summary."""
-    from dataset_scripts.card import PLOT, BuiltConfig, write_card
-    from dataset_scripts.statistics import plot_statistics, stance_statistics
-
-    configs, statistics = {}, {}
-    names = [name for name in metadata.configs if not options.config or name in options.config]
-    for name in names:
-        builder = get_corpus(metadata.name).open(options.data, name, cache_dir=cache, **builder_options)
-        builder.download_and_prepare()
-        splits = builder.as_dataset()
-        files = {split: f"{name}/{split}-00000-of-00001.parquet" for split in splits}
-        (folder / name).mkdir(parents=True)
-        for split, rows in splits.items():
-            rows.to_parquet(folder / files[split])
-        counts = {split: len(rows) for split, rows in splits.items()}
-        configs[name] = BuiltConfig(builder.info, files, counts, dict(builder.dropped))
-        if "train" in splits and {"stance", "text"} <= set(splits["train"].column_names):
-            statistics = stance_statistics(splits["train"]["stance"], splits["train"]["text"])
-    if statistics:
-        plot_statistics(statistics, folder / PLOT)
-    (folder / "README.md").write_text(write_card(metadata, configs, builder_options, statistics), encoding="utf-8")
-    summary = {
-        "corpus": metadata.name,
-        "options": builder_options,
-        "configs": {name: {"rows": built.counts, "dropped": built.dropped} for name, built in configs.items()},
-        "statistics": {stance: dataclasses.asdict(means) for stance, means in statistics.items()},
-        "files": sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()),
-    }
-    (folder / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    return summary
 
 
 def _report(metadata: Metadata, summary: dict[str, Any], default: bool) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 from dataset_scripts.corpus import Corpus
 from dataset_scripts.metadata import load_metadata
-from dataset_scripts.perspectrum import load_json
 from dataset_scripts.quality import normalise
+from dataset_scripts.reading import load_json, open_text
 from dataset_scripts.schema import TEXTS
-from dataset_scripts.stsb import open_text
 
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json(\.gz)?")
 ACCOUNTS = re.compile(r".*users.*\.json(\.gz)?", re.IGNORECASE)

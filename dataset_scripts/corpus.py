@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import lzma
-import tarfile
-import zipfile
-import zlib
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import datasets
 from datasets.data_files import DataFilesDict, DataFilesList
 
 from dataset_scripts.metadata import Metadata
+from dataset_scripts.quality import Cleaner, LeakGuard
+from dataset_scripts.schema import Rows
 from dataset_scripts.splits import SEED
 
 SPLITS = ("train", "validation", "test")
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2")
+Unit = TypeVar("Unit")  # what is never divided between splits: a discussion, claim or motion
 
 
 @dataclass
@@ -32,32 +30,6 @@ class CorpusConfig(datasets.BuilderConfig):
     """
 
     seed: int = SEED
-
-
-def read_members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yields (name, content) of the file at `path`, or of every file in it where it is an archive.
-
-    Archives are streamed: nothing is unpacked to disk. Hidden files, such as those that macOS puts into archives,
-    are passed over.
-
-    Raises:
-        ValueError: If an archive is broken, cut off or encrypted, after the members that could be read.
-    """
-    try:
-        if path.name.lower().endswith(".zip"):
-            with zipfile.ZipFile(path) as archive:
-                for info in archive.infolist():
-                    if not info.is_dir() and not Path(info.filename).name.startswith("."):
-                        yield info.filename, archive.read(info)
-        elif path.name.lower().endswith(ARCHIVES):
-            with tarfile.open(path, "r|*") as archive:
-                for member in archive:
-                    if member.isfile() and not Path(member.name).name.startswith("."):
-                        yield member.name, archive.extractfile(member).read()
-        else:
-            yield path.name, path.read_bytes()
-    except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, RuntimeError) as error:
-        raise ValueError(f"{path.name} is no readable archive ({error}); export or download it again") from error
 
 
 class Corpus(datasets.GeneratorBasedBuilder):
@@ -134,6 +106,33 @@ class Corpus(datasets.GeneratorBasedBuilder):
         Whatever is not used is counted: `self.dropped[reason] += 1`. A file that cannot be understood at all
         raises ValueError naming the file, the line and the cure.
         """
+
+    def clean(
+        self,
+        units: Iterable[tuple[str, Unit]],
+        make_rows: Callable[[Unit], Rows],
+        texts_of: Callable[[Unit], Iterable[str]],
+        rules: tuple[Cleaner | LeakGuard, ...],
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row) for what the rules keep: the test split first, so that it keeps what others copied.
+
+        Args:
+            units: (split, unit) in the order of the rows.
+            make_rows: Unit -> its rows, each with the texts that the rules judge.
+            texts_of: Unit -> all its texts, which no split that comes later may hold.
+            rules: Asked in this order; the first that does not keep a row counts it.
+        """
+        by_split: dict[str, list[Unit]] = defaultdict(list)
+        for split, unit in units:
+            by_split[split].append(unit)
+        for split in reversed(SPLITS):
+            for texts, row in (item for unit in by_split[split] for item in make_rows(unit)):
+                if all(rule.keep(*texts) for rule in rules):
+                    yield split, row
+            for guard in (rule for rule in rules if isinstance(rule, LeakGuard)):
+                guard.hold_out(split, (text for unit in by_split[split] for text in texts_of(unit)))
+        for rule in rules:
+            self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
 
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(

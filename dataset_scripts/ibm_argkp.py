@@ -5,28 +5,27 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import math
 import random
 import re
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.corpus import Corpus, CorpusConfig, read_members
+from dataset_scripts.corpus import Corpus, CorpusConfig
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
-from dataset_scripts.schema import AGREE, ARGUMENTS, OPPOSE, PAIRS, TRIPLETS
+from dataset_scripts.reading import read_members, readable, whole_rows
+from dataset_scripts.sampling import across, within
+from dataset_scripts.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
+from dataset_scripts.splits import SPLIT_NAMES
 
 # what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
 RELEASES = {
     "arg_quality_rank_30k": ("argument", "topic", "set", "stance_WA", "stance_WA_conf"),
     "ArgKP-2021": ("topic", "argument", "key_point", "stance", "label"),
 }
-SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
 STANCES = {"1": "pro", "-1": "con", "0": "neutral"}
-Rows = Iterable[tuple[tuple[str, ...], dict[str, Any]]]
 
 
 @dataclass
@@ -102,19 +101,11 @@ class IbmArgKP(Corpus):
         return [matching[0] for matching in found]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row): the test split first, so that it keeps what it shares with the others."""
-        motions = self._motions(*files)
-        cleaner, guard = Cleaner(ordered=config == "triplets"), LeakGuard()
+        """Yields (split, row); see `Corpus.clean`."""
         make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": _arguments}[config]
-        for split in ("test", "validation", "train"):
-            chosen = [motion for motion in motions if motion.split == split]
-            for texts, row in (item for motion in chosen for item in make_rows(motion)):
-                if (held_out_by := guard.leak(*texts)) is not None:
-                    self.dropped[f"row: a text is also in {held_out_by}"] += 1
-                elif cleaner.keep(*texts):
-                    yield split, row
-            guard.hold_out(split, (text for m in chosen for text in (m.text, *(a.text for a in m.arguments.values()))))
-        self.dropped.update({f"row: {reason}": count for reason, count in cleaner.dropped.items()})
+        rules = (LeakGuard(), Cleaner(ordered=config == "triplets"))
+        units = [(motion.split, motion) for motion in self._motions(*files)]
+        yield from self.clean(units, make_rows, lambda m: (m.text, *(a.text for a in m.arguments.values())), rules)
 
     def _motions(self, ratings: Path, key_points: Path) -> list[Motion]:
         motions: dict[str, Motion] = {}
@@ -170,41 +161,36 @@ class IbmArgKP(Corpus):
         for name, content in read_members(path):
             if not name.endswith((".csv", ".csv.gz")):
                 continue  # the readme in the zip
-            try:
+            with readable(path):
                 text = (gzip.decompress(content) if name.endswith(".gz") else content).decode("utf-8-sig")
-            except (EOFError, OSError, zlib.error, UnicodeError) as error:
-                raise ValueError(f"{path} cannot be read ({error}); download it again") from error
             lines = csv.DictReader(io.StringIO(text, newline=""))
             missing = [column for column in columns if column not in (lines.fieldnames or [])]
             if missing:
                 raise ValueError(f"{path}, {name}, line 1: no column {', '.join(missing)}; give the release as it is")
-            for row in lines:
-                if None in row or None in row.values():  # more fields than columns, or fewer
-                    self.dropped["row: wrong number of columns"] += 1
-                else:
-                    yield f"{path}, {name}, line {lines.line_num}", row
+            for row in whole_rows(lines, self.dropped):
+                yield f"{path}, {name}, line {lines.line_num}", row
 
     def _pairs(self, motion: Motion) -> Rows:
         for a in motion.arguments.values():
-            yield _pair(a.text, motion.text, a.stance == "pro", "argument-to-topic", motion.id)
+            yield pair_row(a.text, motion.text, a.stance == "pro", "argument-to-topic", motion.id)
         for argument, key_point in motion.matches:
-            yield _pair(argument, key_point, True, "key-point", motion.id)
+            yield pair_row(argument, key_point, True, "key-point", motion.id)
         pros, cons = motion.sides(self.config.seed)
         for side in (pros, cons):
-            for one, other in _within(side, self.config.pairs_per_topic // 4):
-                yield _pair(one, other, True, "same-topic", motion.id)
-        for one, other in _across(pros, cons, self.config.pairs_per_topic // 2):
-            yield _pair(one, other, False, "same-topic", motion.id)
+            for one, other in within(side, self.config.pairs_per_topic // 4):
+                yield pair_row(one, other, True, "same-topic", motion.id)
+        for one, other in across(pros, cons, self.config.pairs_per_topic // 2):
+            yield pair_row(one, other, False, "same-topic", motion.id)
 
     def _triplets(self, motion: Motion) -> Rows:
         sides, limit = motion.sides(self.config.seed), self.config.triplets_per_topic
-        drawn = [(motion.text, pro, con) for pro, con in _across(*sides, limit // 2)]
+        drawn = [(motion.text, pro, con) for pro, con in across(*sides, limit // 2)]
         for side, others in (sides, sides[::-1]):
             if others:
-                pairs = enumerate(_within(side, limit // 4))
+                pairs = enumerate(within(side, limit // 4))
                 drawn += [(anchor, positive, others[n % len(others)]) for n, (anchor, positive) in pairs]
         for texts in drawn:
-            yield texts, {**dict(zip(("anchor", "positive", "negative"), texts, strict=True)), "group": motion.id}
+            yield triplet_row(*texts, motion.id)
 
 
 def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:
@@ -213,30 +199,6 @@ def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:
     return motions.setdefault("-".join(words), Motion("-".join(words), normalise(topic), split))
 
 
-def _within(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Up to `limit` different pairs of one list, every item about equally often: neighbours, then every second ..."""
-    size = len(items)
-    for n in range(min(limit, size * (size - 1) // 2)):
-        yield items[n % size], items[(n + 1 + n // size) % size]
-
-
-def _across(first: list[str], second: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Up to `limit` different pairs across two lists, every item of a list about equally often."""
-    period = math.lcm(len(first), len(second))
-    for n in range(min(limit, len(first) * len(second))):
-        # both lists in step, shifted by one whenever the step would begin again
-        yield first[n % len(first)], second[(n + n // period) % len(second)]
-
-
-def _pair(one: str, other: str, agree: bool, relation: str, group: str) -> tuple[tuple[str, str], dict[str, Any]]:
-    row = {"sentence1": one, "sentence2": other, "label": AGREE if agree else OPPOSE}
-    return (one, other), {**row, "relation": relation, "group": group}
-
-
 def _arguments(motion: Motion) -> Rows:
-    shared = {"title": motion.text, "language": "en", "group": motion.id}
-    root = {"id": motion.id, "parent": None, "stance": "thesis", "text": motion.text, "depth": 0}
-    yield (motion.text,), {**root, **shared}
-    for number, a in enumerate(motion.arguments.values(), start=1):
-        row = {"id": f"{motion.id}:{number}", "parent": motion.id, "stance": a.stance, "text": a.text, "depth": 1}
-        yield (a.text,), {**row, **shared}
+    answers = enumerate(motion.arguments.values(), start=1)
+    return tree_rows(motion.id, motion.text, ((f"{motion.id}:{n}", a.stance, a.text) for n, a in answers))

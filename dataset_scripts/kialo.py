@@ -7,7 +7,8 @@ import itertools
 import json
 import logging
 import random
-from collections import Counter, defaultdict
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +16,17 @@ from typing import Any
 
 from datasets.utils import tqdm
 
-from dataset_scripts.corpus import ARCHIVES, Corpus, CorpusConfig, read_members
-from dataset_scripts.kialo_export import Discussion, Node, discussion_id, parse_export, parse_record
+from dataset_scripts.corpus import Corpus, CorpusConfig
+from dataset_scripts.kialo_export import discussion_id, parse_export, parse_record
+from dataset_scripts.kialo_tree import Discussion, Node
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import MINIMUM_WORDS, Cleaner, LeakGuard, is_english
-from dataset_scripts.schema import AGREE, ARGUMENTS, OPPOSE, PAIRS, TRIPLETS
+from dataset_scripts.reading import ARCHIVES, read_members
+from dataset_scripts.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, triplet_row
 from dataset_scripts.splits import FRACTIONS, split_groups
 
 logger = logging.getLogger(__name__)
 JSONL = (".jsonl", ".jsonl.gz")
-Rows = Iterable[tuple[tuple[str, ...], dict[str, Any]]]
 
 
 @dataclass
@@ -59,53 +61,43 @@ class Kialo(Corpus):
         ]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row): the test split first, so that it keeps what other discussions copied from it."""
+        """Yields (split, row); see `Corpus.clean`."""
         discussions = self._read_discussions(files)
-        by_split = self._split(discussions)
-        cleaner, guard = Cleaner(ordered=config == "triplets"), LeakGuard()
+        splits = self._split(discussions)
+        # sorted, so that rows do not depend on the order of files
+        units = [(splits[group], (group, discussions[group])) for group in sorted(discussions)]
         make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": self._arguments}[config]
-        for split in ("test", "validation", "train"):
-            for group in by_split[split]:
-                for texts, row in make_rows(group, discussions[group]):
-                    if not cleaner.keep(*texts):
-                        continue
-                    if (held_out_by := guard.leak(*texts)) is not None:
-                        self.dropped[f"row: a text is also in {held_out_by}"] += 1
-                        continue
-                    yield split, row
-            guard.hold_out(split, (n.text for group in by_split[split] for n in discussions[group].arguments()))
-        self.dropped.update({f"row: {reason}": count for reason, count in cleaner.dropped.items()})
+        rules = (Cleaner(ordered=config == "triplets"), LeakGuard())
+        yield from self.clean(units, make_rows, lambda unit: (node.text for node in unit[1].arguments()), rules)
 
-    def _split(self, discussions: dict[str, Discussion]) -> dict[str, list[str]]:
-        """Split -> ids of its discussions, sorted, so that rows do not depend on the order of files."""
-        by_split: dict[str, list[str]] = defaultdict(list)
+    def _split(self, discussions: dict[str, Discussion]) -> dict[str, str]:
+        """Discussion id -> split."""
         if len(discussions) < len(FRACTIONS):
             logger.warning("%d discussion(s) are too few for splits: all go to train", len(discussions))
-            by_split["train"] = sorted(discussions)
-            return by_split
-        for group, split in split_groups(discussions, seed=self.config.seed).items():
-            by_split[split].append(group)
-        return defaultdict(list, {split: sorted(groups) for split, groups in by_split.items()})
+            return dict.fromkeys(discussions, "train")
+        return split_groups(discussions, seed=self.config.seed)
 
-    def _pairs(self, group: str, discussion: Discussion) -> Rows:
+    def _pairs(self, unit: tuple[str, Discussion]) -> Rows:
         """Child-to-parent pairs, then child-to-child pairs, of every parent."""
-        for parent, children in self._families(discussion):
+        group, discussion = unit
+        for parent, children in discussion.families():
             for child in children:
-                yield _pair(child, parent, child.relation == "Pro", "child-to-parent", group)
+                yield pair_row(child.text, parent.text, child.relation == "Pro", "child-to-parent", group)
             for one, other in self._sample(itertools.combinations(children, 2), group, parent):
-                yield _pair(one, other, one.relation == other.relation, "child-to-child", group)
+                yield pair_row(one.text, other.text, one.relation == other.relation, "child-to-child", group)
 
-    def _triplets(self, group: str, discussion: Discussion) -> Rows:
+    def _triplets(self, unit: tuple[str, Discussion]) -> Rows:
         """Every parent with every Pro child and every Con child."""
-        for parent, children in self._families(discussion):
+        group, discussion = unit
+        for parent, children in discussion.families():
             pros = [child for child in children if child.relation == "Pro"]
             cons = [child for child in children if child.relation == "Con"]
             for pro, con in self._sample(itertools.product(pros, cons), group, parent):
-                texts = (parent.text, pro.text, con.text)
-                yield texts, {"anchor": texts[0], "positive": texts[1], "negative": texts[2], "group": group}
+                yield triplet_row(parent.text, pro.text, con.text, group)
 
-    def _arguments(self, group: str, discussion: Discussion) -> Rows:
+    def _arguments(self, unit: tuple[str, Discussion]) -> Rows:
         """Every entry but links, with its stance towards its parent."""
+        group, discussion = unit
         root = "question" if discussion.has_theses() else "thesis"
         language = "en" if _is_english(discussion) else "other"
         for node in discussion.arguments():
@@ -121,17 +113,6 @@ class Kialo(Corpus):
                 "group": group,
             }
             yield (node.text,), row
-
-    @staticmethod
-    def _families(discussion: Discussion) -> Iterator[tuple[Node, list[Node]]]:
-        """Every argument with the arguments for and against it. Theses stand in no relation to their question."""
-        nodes = {node.id: node for node in discussion.arguments()}
-        children: dict[str, list[Node]] = defaultdict(list)
-        for node in nodes.values():
-            if node.relation is not None and node.parent in nodes:
-                children[node.parent].append(node)
-        for parent, group in children.items():
-            yield nodes[parent], group
 
     def _sample(self, combinations: Iterable[tuple[Node, Node]], group: str, parent: Node) -> Iterable:
         """At most `max_per_parent` combinations; the draw depends on seed and parent alone."""
@@ -194,7 +175,7 @@ class Kialo(Corpus):
     def _parse_jsonl(self, name: str, content: bytes) -> Iterator[tuple[str, str, Discussion]]:
         try:
             lines = (gzip.decompress(content) if name.lower().endswith(".gz") else content).splitlines()
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             self._skip("file: cannot be read", name, error)
             return
         for number, line in enumerate(lines, start=1):
@@ -207,11 +188,6 @@ class Kialo(Corpus):
     def _skip(self, reason: str, where: str, error: Exception | None = None) -> None:
         self.dropped[reason] += 1
         logger.warning("skipped %s: %s%s", where, reason, f" ({error})" if error else "")
-
-
-def _pair(one: Node, other: Node, agree: bool, relation: str, group: str) -> tuple[tuple[str, str], dict[str, Any]]:
-    row = {"sentence1": one.text, "sentence2": other.text, "label": AGREE if agree else OPPOSE}
-    return (one.text, other.text), {**row, "relation": relation, "group": group}
 
 
 def _is_english(discussion: Discussion) -> bool:

@@ -21,6 +21,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataset_scripts.kialo_tree import Discussion, Node, resolve_links
 from dataset_scripts.quality import normalise
 
 _TITLE = re.compile(r"\ufeff?\s*Discussion (?:Title|Name):[ \t]*(?:\r?\n)?(.*)")
@@ -35,49 +36,6 @@ _ONLY_SOURCES = re.compile(r"\s*\((?:[\s,;&]|sources?|\[\d{1,4}\])+\)", re.IGNOR
 # digit is no discussion's number but a counter that is put behind a long file name which was cut
 _NUMBER = re.compile(r"-(\d{2,})(?: ?\(\d+\))?\.txt$")
 _LISTED = re.compile(r"\[(\d+)\] ")
-
-
-@dataclass(slots=True)
-class Node:
-    """One numbered entry of a discussion.
-
-    Attributes:
-        id: Number as exported, with the closing dot: "1.2.1.".
-        parent: Number of the entry it answers; None for the root.
-        relation: "Pro" or "Con"; None for the root and for the theses of a discussion that has several.
-        text: Plain text; for a link, the text of its target.
-        link_to: For a link ("-> See ..."): number of its target, or "#921" for another discussion; else None.
-    """
-
-    id: str
-    parent: str | None
-    relation: str | None
-    text: str
-    link_to: str | None = None
-
-
-@dataclass(slots=True)
-class Discussion:
-    """A discussion tree.
-
-    Attributes:
-        title: The question or statement that the discussion is called by.
-        nodes: All entries in the order of the export, the root first.
-        orphans: Number of labelled entries without their parent in the export; they are left out.
-    """
-
-    title: str
-    nodes: list[Node]
-    orphans: int = 0
-
-    def arguments(self) -> list[Node]:
-        """The entries that carry a text of their own: all but links."""
-        return [node for node in self.nodes if node.link_to is None]
-
-    def has_theses(self) -> bool:
-        """Whether the root is a question with several theses below it rather than a thesis."""
-        root = self.nodes[0].id
-        return any(node.parent == root and node.relation is None and node.link_to is None for node in self.nodes)
 
 
 @dataclass(slots=True)
@@ -156,27 +114,6 @@ def clean_text(text: str, listed: frozenset[str] = frozenset()) -> str:
         text = _ONLY_SOURCES.sub("", text)
         text = _MARK.sub(lambda mark: "" if len(mark[1]) < 4 or mark[1] in listed else mark[0], text)
     return normalise(text)
-
-
-def resolve_links(nodes: list[Node]) -> None:
-    """Follows links within a discussion, in place.
-
-    A link becomes a link to the entry at the end of its chain and takes its text. An answer below a link answers
-    the linked claim, so that claim becomes its parent. A link that leads nowhere (to another discussion, to an
-    entry that is missing, or in a circle) keeps its target, and answers below it keep the link as parent.
-    """
-    by_id = {node.id: node for node in nodes}
-    for node in nodes:
-        target, passed = node, set()
-        while target is not None and target.link_to is not None and target.id not in passed:
-            passed.add(target.id)
-            target = by_id.get(target.link_to)
-        if node.link_to is not None and target is not None and target.link_to is None:
-            node.link_to, node.text = target.id, target.text
-    for node in nodes:
-        parent = by_id.get(node.parent)
-        if parent is not None and parent.link_to in by_id and by_id[parent.link_to].link_to is None:
-            node.parent = parent.link_to
 
 
 def _split_entries(lines: list[str]) -> tuple[list[_Draft], int]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
@@ -12,14 +11,13 @@ from typing import Any, NamedTuple
 from dataset_scripts.corpus import Corpus, CorpusConfig
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import Cleaner, LeakGuard, normalise
-from dataset_scripts.schema import AGREE, ARGUMENTS, OPPOSE, PAIRS, TRIPLETS
-from dataset_scripts.stsb import find_released, open_text
+from dataset_scripts.reading import find_all_released, load_json
+from dataset_scripts.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
+from dataset_scripts.splits import SPLIT_NAMES
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
-SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
 STANCES = {"SUPPORT": "pro", "UNDERMINE": "con"}
 SOURCES = ("idebate", "debatewise", "procon")
-Rows = Iterable[tuple[tuple[str, ...], dict[str, Any]]]
 
 
 class Perspective(NamedTuple):
@@ -79,27 +77,14 @@ class Perspectrum(Corpus):
         Raises:
             FileNotFoundError: If one is missing; the message names it.
         """
-        folder = path if path.is_dir() else path.parent
-        found = find_released(folder, NAMES)
-        missing = [name for name in NAMES if name not in found]
-        if missing:
-            raise FileNotFoundError(f"{folder} lacks {', '.join(missing)} (plain or .gz); it needs {cls.METADATA.raw}")
-        return [found[name] for name in NAMES]
+        return find_all_released(path if path.is_dir() else path.parent, NAMES, cls.METADATA.raw)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row): the test split first, so that it keeps what it shares with the others."""
-        claims = list(self._claims(*files))
-        cleaner, guard = Cleaner(ordered=config == "triplets"), LeakGuard()
+        """Yields (split, row); see `Corpus.clean`."""
         make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments}[config]
-        for split in ("test", "validation", "train"):
-            chosen = [claim for claim in claims if claim.split == split]
-            for texts, row in (item for claim in chosen for item in make_rows(claim)):
-                if (held_out_by := guard.leak(*texts)) is not None:
-                    self.dropped[f"row: a text is also in {held_out_by}"] += 1
-                elif config == "arguments" or cleaner.keep(*texts):
-                    yield split, row
-            guard.hold_out(split, (text for c in chosen for text in (c.text, *(p.text for p in c.perspectives))))
-        self.dropped.update({f"row: {reason}": count for reason, count in cleaner.dropped.items()})
+        rules = (LeakGuard(),) if config == "arguments" else (LeakGuard(), Cleaner(ordered=config == "triplets"))
+        units = [(claim.split, claim) for claim in self._claims(*files)]
+        yield from self.clean(units, make_rows, lambda c: (c.text, *(p.text for p in c.perspectives)), rules)
 
     def _claims(self, claims_file: Path, pool_file: Path, split_file: Path) -> Iterator[Claim]:
         without = {self.config.without} if isinstance(self.config.without, str) else set(self.config.without)
@@ -153,45 +138,19 @@ class Perspectrum(Corpus):
         return list(found.values())
 
 
-def load_json(path: Path, kind: type) -> Any:
-    """The content of a JSON file, plain or gzipped, of which the top level has to be a `kind` (list or dict).
-
-    Raises:
-        ValueError: If it is not; the message names the place.
-    """
-    with open_text(path) as file:
-        try:
-            content = json.load(file)
-        except json.JSONDecodeError as error:
-            where = f"{path}, line {error.lineno}, column {error.colno}"
-            raise ValueError(f"{where}: not valid JSON ({error.msg}); download the file again") from error
-    if not isinstance(content, kind):
-        expected = "a list [...]" if kind is list else "an object {...}"
-        raise ValueError(f"{path}, line 1: expected {expected} at the top level; use the released file")
-    return content
-
-
 def _pairs(claim: Claim) -> Rows:
     for p in claim.perspectives:
-        yield _pair(p.text, claim.text, p.stance == "pro", "perspective-to-claim", claim.id)
+        yield pair_row(p.text, claim.text, p.stance == "pro", "perspective-to-claim", claim.id)
     for one, other in combinations(claim.perspectives, 2):
         relation = "paraphrase" if one.cluster == other.cluster else "same-claim"
-        yield _pair(one.text, other.text, one.stance == other.stance, relation, claim.id)
-
-
-def _pair(one: str, other: str, agree: bool, relation: str, group: str) -> tuple[tuple[str, str], dict[str, Any]]:
-    row = {"sentence1": one, "sentence2": other, "label": AGREE if agree else OPPOSE}
-    return (one, other), {**row, "relation": relation, "group": group}
+        yield pair_row(one.text, other.text, one.stance == other.stance, relation, claim.id)
 
 
 def _triplets(claim: Claim) -> Rows:
     pros, cons = ([p.text for p in claim.perspectives if p.stance == stance] for stance in ("pro", "con"))
-    for texts in product([claim.text], pros, cons):
-        yield texts, {**dict(zip(("anchor", "positive", "negative"), texts, strict=True)), "group": claim.id}
+    for pro, con in product(pros, cons):
+        yield triplet_row(claim.text, pro, con, claim.id)
 
 
 def _arguments(claim: Claim) -> Rows:
-    shared = {"title": claim.text, "language": "en", "group": claim.id}
-    yield (claim.text,), {"id": claim.id, "parent": None, "stance": "thesis", "text": claim.text, "depth": 0, **shared}
-    for p in claim.perspectives:
-        yield (p.text,), {"id": p.id, "parent": claim.id, "stance": p.stance, "text": p.text, "depth": 1, **shared}
+    return tree_rows(claim.id, claim.text, ((p.id, p.stance, p.text) for p in claim.perspectives))

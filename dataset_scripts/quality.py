@@ -47,6 +47,7 @@ class LeakGuard:
     """
 
     def __init__(self) -> None:
+        self.dropped: Counter[str] = Counter()
         self._split_of: dict[str, str] = {}
 
     def hold_out(self, split: str, texts: Iterable[str]) -> None:
@@ -57,6 +58,13 @@ class LeakGuard:
     def leak(self, *texts: str) -> str | None:
         """The split that one of the texts is reserved for, or None."""
         return next((split for text in texts if (split := self._split_of.get(self._key(text)))), None)
+
+    def keep(self, *texts: str) -> bool:
+        """Whether a row of these texts stays; otherwise it is counted under the split that it would leak from."""
+        split = self.leak(*texts)
+        if split is not None:
+            self.dropped[f"a text is also in {split}"] += 1
+        return split is None
 
     @staticmethod
     def _key(text: str) -> str:

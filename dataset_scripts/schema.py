@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from datasets import ClassLabel, Features, Value
 
 OPPOSE, AGREE = 0, 1
+# a row before it is cleaned: the texts that the rules of cleaning judge, and the columns
+Item = tuple[tuple[str, ...], dict[str, Any]]
+Rows = Iterable[Item]
 
 PAIRS = Features(
     {
@@ -63,3 +69,23 @@ TEXTS = Features(
         "date": Value("string"),
     }
 )
+
+
+def pair_row(one: str, other: str, agree: bool, relation: str, group: str) -> Item:
+    """A row of `PAIRS`."""
+    row = {"sentence1": one, "sentence2": other, "label": AGREE if agree else OPPOSE}
+    return (one, other), {**row, "relation": relation, "group": group}
+
+
+def triplet_row(anchor: str, positive: str, negative: str, group: str) -> Item:
+    """A row of `TRIPLETS`."""
+    row = {"anchor": anchor, "positive": positive, "negative": negative, "group": group}
+    return (anchor, positive, negative), row
+
+
+def tree_rows(group: str, claim: str, answers: Iterable[tuple[str, str, str]]) -> Rows:
+    """Rows of `ARGUMENTS` for an English claim, with its group as id, and its answers: (id, stance, text)."""
+    shared = {"title": claim, "language": "en", "group": group}
+    yield (claim,), {"id": group, "parent": None, "stance": "thesis", "text": claim, "depth": 0, **shared}
+    for id, stance, text in answers:
+        yield (text,), {"id": id, "parent": group, "stance": stance, "text": text, "depth": 1, **shared}

@@ -10,8 +10,8 @@ from typing import Any
 from dataset_scripts.corpus import Corpus
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import normalise
+from dataset_scripts.reading import find_released, open_text, parse_score, whole_rows
 from dataset_scripts.schema import INFERENCE
-from dataset_scripts.stsb import find_released, open_text
 
 # the first release of which every file is there is read; all hold the same pairs, the last one 87 fewer
 RELEASES = (
@@ -60,7 +60,7 @@ class Sick(Corpus):
         for file in files:
             for row in self._table(file):
                 first, second = (normalise(row[column]) for column in TEXTS)
-                label, score = row["label"].strip().lower(), _score(row[SCORE])
+                label, score = row["label"].strip().lower(), parse_score(row[SCORE], 1, 5)
                 split = SPLIT_NAMES.get(row[SPLIT].strip()) if SPLIT in row else "test"
                 if split is None:
                     self.dropped["row: unknown split"] += 1
@@ -85,16 +85,5 @@ class Sick(Corpus):
                     f"{path}, line 1: no tab separated column {', '.join(missing) or ' or '.join(LABELS)}; "
                     "give the file as it was released, with its header"
                 )
-            for row in lines:
-                if None in row or None in row.values():  # more fields than columns, or fewer
-                    self.dropped["row: wrong number of columns"] += 1
-                else:
-                    yield {**row, "label": row[label]}
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text)
-    except ValueError:
-        return None
-    return score if 1 <= score <= 5 else None
+            for row in whole_rows(lines, self.dropped):
+                yield {**row, "label": row[label]}

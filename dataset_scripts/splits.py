@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 
 SEED = 42
+SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # as releases call them -> as we do
 FRACTIONS = {"train": 0.85, "validation": 0.05, "test": 0.10}
 
 

@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import zlib
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
-
-import fsspec
+from typing import Any
 
 from dataset_scripts.corpus import SPLITS, Corpus
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import normalise
+from dataset_scripts.reading import find_all_released, find_released, open_text, parse_score
 from dataset_scripts.schema import SIMILARITY
 
 RELEASED = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv": "test"}
 DEMO_NAME = "similarity.tsv"
 DEMO_HEADER = ["split", "score", "sentence1", "sentence2"]
 GENRE, SCORE, FIRST, SECOND = 0, 4, 5, 6  # of the released columns: genre, file, year, number, score, two sentences
-
-
-def find_released(folder: Path, names: Collection[str]) -> dict[str, Path]:
-    """Name -> the first file of that name below a folder, plain or gzipped. A name that is not there is left out."""
-    found: dict[str, Path] = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and (name := file.name.removesuffix(".gz")) in names:
-            found.setdefault(name, file)
-    return found
-
-
-@contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
-    """Opens a UTF-8 file, plain or gzipped; line ends stay as they are, as `csv` wants them.
-
-    Raises:
-        ValueError: If the file turns out to be broken or cut off, at once or while the caller reads it.
-    """
-    try:
-        with fsspec.open(str(path), "rt", compression="infer", encoding="utf-8-sig", newline="") as file:
-            yield file
-    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeError, csv.Error) as error:
-        raise ValueError(f"{path} cannot be read ({error}); download it again") from error
 
 
 class STSBenchmark(Corpus):
@@ -67,19 +40,16 @@ class STSBenchmark(Corpus):
         if path.is_file():
             return [path]
         found = find_released(path, (*RELEASED, DEMO_NAME))
-        missing = [name for name in RELEASED if name not in found]
         if found.keys() == {DEMO_NAME}:
             return [found[DEMO_NAME]]
-        if missing:
-            raise FileNotFoundError(f"{path} lacks {', '.join(missing)} (plain or .gz); it needs {cls.METADATA.raw}")
-        return [found[name] for name in RELEASED]
+        return find_all_released(path, RELEASED, cls.METADATA.raw)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`."""
         for file in files:
             for split, group, score, *sentences in self._fields(file):
                 first, second = map(normalise, sentences)
-                value = _score(score)
+                value = parse_score(score, 0, 5)
                 if split not in SPLITS:
                     self.dropped["row: unknown split"] += 1
                 elif value is None:
@@ -113,11 +83,3 @@ class STSBenchmark(Corpus):
                 yield fields
             else:
                 self.dropped["row: too few columns"] += 1
-
-
-def _score(text: str) -> float | None:
-    try:
-        score = float(text)
-    except ValueError:
-        return None
-    return score if 0 <= score <= 5 else None

@@ -33,12 +33,14 @@ def read_json(path: Path) -> Any:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Yields an empty temporary folder that takes the place of `path` when the block ends without an error."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    old = path.with_name(f".{path.name}.{os.getpid()}.old")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     try:
         yield temporary
-        if path.exists():
-            shutil.rmtree(path)
+        if path.exists():  # moved aside, not deleted first: deleting takes long enough to be killed in
+            path.replace(old)
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.ibm_argkp import IbmArgKP, _across, _within
+from dataset_scripts.ibm_argkp import IbmArgKP
 from dataset_scripts.metadata import load_metadata
 
 RATINGS = [
@@ -107,16 +107,6 @@ def test_the_sample_has_the_size_asked_for_and_follows_the_seed(tmp_path):
     assert other["train"][:] != first["train"][:] and other.keys() == first.keys()
     triplets, _ = build(folder, "triplets", tmp_path, triplets_per_topic=4)
     assert len(triplets["train"]) == 2 + 1 + 1
-
-
-def test_samples_use_every_item_about_equally_often():
-    pairs = list(_within(list("abcd"), 4))
-    assert pairs == [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
-    assert len({frozenset(pair) for pair in _within(list("abcd"), 99)}) == 6
-    assert len({frozenset(pair) for pair in _within(list("abcde"), 99)}) == 10
-    assert list(_across(list("ab"), list("xyz"), 3)) == [("a", "x"), ("b", "y"), ("a", "z")]
-    assert len(set(_across(list("abcd"), list("wxyz12"), 99))) == 24
-    assert list(_within([], 3)) == list(_across([], ["x"], 3)) == []
 
 
 def test_every_reason_for_a_drop(tmp_path):

@@ -298,6 +298,9 @@ def test_broken_files_are_counted(tmp_path, caplog):
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
     (folder / "cut.tar.xz").write_bytes(_archive("tar.xz", DATA, tmp_path).read_bytes()[:300])
     (folder / "trees.jsonl").write_text('{"discussion_id": "1"}\n\nnot json\n[1]\n')
+    packed = bytearray(gzip.compress(b'{"discussion_id": "1"}'))
+    packed[10:14] = b"\xff" * 4  # after the header
+    (folder / "more.jsonl.gz").write_bytes(packed)
     (folder / "picture.png").write_bytes(b"\x89PNG")  # no name of ours: passed over
     builder, splits = build(folder, "pairs", tmp_path)
     assert sum(map(len, splits.values())) == 9
@@ -305,7 +308,7 @@ def test_broken_files_are_counted(tmp_path, caplog):
         "file: empty": 1,
         "file: not UTF-8 text": 2,
         "file: without a discussion tree": 1,
-        "file: cannot be read": 2,
+        "file: cannot be read": 3,
         "line: not a parsed discussion": 3,
     }
     assert "binary-902.txt" in caplog.text and "trees.jsonl, line 3" in caplog.text

@@ -44,6 +44,8 @@ def test_leak_guard():
     assert guard.leak("Birds sing", "Dogs bark at night") == "test"
     assert guard.leak("cats sleep all day") == "validation"
     assert guard.leak("Dogs bark", "???") is None
+    assert guard.keep("Birds sing") and not guard.keep("Birds sing", "dogs bark at night")
+    assert guard.dropped == {"a text is also in test": 1}
 
 
 @pytest.mark.parametrize(

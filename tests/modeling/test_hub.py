@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 
-from modeling import hub, staging
+from modeling import hub, scanning
 from tests.hub_server import HubServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,7 +159,7 @@ def test_a_clean_folder_has_no_findings_and_addresses_are_no_paths(clean):
 
 
 def test_the_folders_own_places_are_found_wherever_they_lie(model, clean, monkeypatch):
-    monkeypatch.setattr(staging, "_LOCAL_PATH", "(?!)")  # else the temporary directory alone would explain it
+    monkeypatch.setattr(scanning, "_LOCAL_PATH", "(?!)")  # else the temporary directory alone would explain it
     for place in (model, clean, Path.cwd(), Path.home(), "/srv/data"):
         (clean / "notes.md").write_text(f"weights:{place}/x")
         found = [finding.problem for finding in hub.scan(clean, "model", local_roots=[model, "/srv/data"])]
