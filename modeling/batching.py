@@ -91,13 +91,15 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16) -> Iterator[
     leaves half of a batch padding. Pays on CPUs, where the cost of a forward pass is that of its tokens.
 
     Args:
-        model: An encoder that pads on the right. While the block runs its output has `sentence_embedding` alone.
+        model: The encoder. While the block runs its output has `sentence_embedding` alone.
         rows: Texts per chunk.
     """
     forward = model.forward
 
     def chunked(features: dict[str, torch.Tensor], **options: object) -> dict[str, torch.Tensor]:
         mask = features["attention_mask"]
+        if not bool(mask[:, 0].all()):  # padded on the left: cutting columns off would cut words off
+            return forward(features, **options)
         lengths = mask.sum(dim=1)
         order = lengths.argsort(descending=True, stable=True)
         parts = []

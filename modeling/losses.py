@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import torch
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.util.distributed import all_gather, is_dist_initialized
 from torch import Tensor, nn
 
 
@@ -43,10 +44,11 @@ class KeepSimilarityLoss(nn.Module):
         embeddings = [self.model(dict(column))["sentence_embedding"] for column in features]
         with self._reference() as reference:
             before = [reference(dict(column))["sentence_embedding"] for column in features]
-        return {
-            "task": self.loss.compute_loss_from_embeddings(embeddings, labels),
-            "keep": self.weight * self.compute_keep_from_embeddings(embeddings, before),
-        }
+        task = self.loss.compute_loss_from_embeddings(embeddings, labels)
+        if is_dist_initialized():  # rows of all processes, so that many see what one sees
+            embeddings = [all_gather(column, with_grad=True) for column in embeddings]
+            before = [all_gather(column) for column in before]
+        return {"task": task, "keep": self.weight * self.compute_keep_from_embeddings(embeddings, before)}
 
     @staticmethod
     def compute_keep_from_embeddings(embeddings: list[Tensor], before: list[Tensor]) -> Tensor:
@@ -54,7 +56,8 @@ class KeepSimilarityLoss(nn.Module):
         rows = torch.arange(len(embeddings[0]), device=embeddings[0].device).repeat(len(embeddings))
         apart = rows[:, None] != rows[None, :]
         now, then = torch.cat(embeddings), torch.cat(before)
-        return (now @ now.T - then @ then.T)[apart].square().mean()
+        change = (now @ now.T - then @ then.T)[apart].square()
+        return change.sum() / max(1, len(change))
 
     @contextmanager
     def _reference(self) -> Iterator[SentenceTransformer]:

@@ -77,9 +77,15 @@ class Recipe:
         return {key: value for key, value in asdict(self).items() if key not in outside}
 
     def __getitem__(self, key: str) -> Any:
-        return self.options[key] if key in self.options else getattr(self, key)
+        if key in self.options:
+            return self.options[key]
+        if key not in SHARED:
+            raise ValueError(f"recipe {self.name!r} lacks the option {key!r} of the system {self.system!r}")
+        return getattr(self, key)
 
 
+POSITIVE = {"epochs", "max_train_rows", "max_eval_rows", "max_test_rows", "batch_size", "accumulation", "max_length",
+            "learning_rate", "lora_rank", "lora_alpha", "eval_steps", "logging_steps", "world_size"}  # fmt: skip
 SHARED = {f.name: f for f in fields(Recipe) if f.name not in ("name", "options", "system")}
 
 
@@ -189,6 +195,8 @@ def _convert(key: str, kind: type, value: Any) -> Any:
         raise ValueError(f"--{key} must be a {wanted}, got {value!r}") from None
     if kind is int and isinstance(value, float) and converted != value:
         raise ValueError(f"--{key} must be a whole number, got {value!r}")
+    if key in POSITIVE and not converted > 0:
+        raise ValueError(f"--{key} must be above 0, got {value!r}")
     return converted
 
 
@@ -210,6 +218,7 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
     axes: dict[str, list[str]] = {}
     for axis in grid:
         key, separator, values = axis.partition("=")
+        key = key.replace("-", "_")
         if not separator or not values:
             raise ValueError(f"--grid {axis!r} must look like margin=0.1:1.0:0.1 or objective=siamese,triplet")
         if key not in SHARED and key not in recipe.options:

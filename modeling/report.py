@@ -53,7 +53,8 @@ def evaluate_run(
         "name": recipe.name,
         "system": recipe.system,
         "base_model": backbone.hub_id,
-        "recipe": public_options(recipe),
+        "recipe": public_options(system),
+        "evaluation_options": evaluation_options(recipe),
         "sources": data.sources,
         "counts": data.counts,
         **parameters,
@@ -66,12 +67,16 @@ def evaluate_run(
     }
 
 
-def public_options(recipe: Recipe) -> dict[str, Any]:
+def evaluation_options(recipe: Recipe) -> dict[str, Any]:
+    """Options that change figures or card, but not the weights."""
+    return {"max_test_rows": recipe.max_test_rows, "license": recipe.license}
+
+
+def public_options(system: System) -> dict[str, Any]:
     """The options that made the weights, without anything that names a local path."""
     hidden = {"name", "system", "base", "base_id", "data", "options", "max_eval_rows"}
-    options = {key: value for key, value in recipe.identity().items() if key not in hidden}
-    sources = {"stance", "similarity", "inference"}
-    return options | {key: value for key, value in recipe.options.items() if key not in sources}
+    options = {key: value for key, value in system.recipe.identity().items() if key not in hidden}
+    return options | {key: value for key, value in system.recipe.options.items() if key not in system.SOURCES}
 
 
 def demonstrate(system: System, base: SentenceTransformer, model: SentenceTransformer) -> list[dict[str, Any]]:
@@ -129,6 +134,7 @@ HEADER = ["measure", "data", "paper, base", "base", "paper", "ours"]
 
 def text_table(header: list[str], rows: list[list[str]]) -> str:
     """A Markdown table whose columns are also aligned for the terminal."""
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [header, ["-" * width for width in widths], *rows]
     return "\n".join("| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in lines)

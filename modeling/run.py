@@ -18,7 +18,7 @@ from modeling.cards import write_cards
 from modeling.files import read_json, write_json
 from modeling.processes import check_world_size, process_state
 from modeling.recipe import Recipe
-from modeling.report import comparison_rows, evaluate_run, print_report, text_table
+from modeling.report import comparison_rows, evaluate_run, evaluation_options, print_report, text_table
 from modeling.system import System
 from modeling.training import parameter_facts, train
 
@@ -40,14 +40,15 @@ def run(recipe: Recipe) -> dict[str, Any]:
     state.wait_for_everyone()
     system = get_system(recipe.system)(recipe)
     results = read_json(recipe.run_dir / "results.json")
-    if results is None:
+    if results is None or results["evaluation_options"] != evaluation_options(recipe):
         with state.local_main_process_first():  # one process computes what is cached, the others read it
             data = system.load_data()
         model = system.build_model()
         parameters = parameter_facts(model)
-        phases = train(system, model, data)
+        phases = results["phases"] if results else train(system, model, data)
         if state.is_main_process:
-            save(system, model)
+            if results is None:
+                save(system, model)
             results = evaluate_run(system, data, phases, parameters)
             write_cards(system, results, recipe.run_dir)
             write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
@@ -63,10 +64,12 @@ def claim_folder(recipe: Recipe) -> None:
     """Makes the run's folder, or checks that the one there belongs to the same options.
 
     Raises:
-        ValueError: If it belongs to other options; the message names them and the cure.
+        ValueError: If it belongs to other options, or holds something that is no run; the message names the cure.
     """
     path, mine = recipe.run_dir / "recipe.json", recipe.identity()
     theirs = read_json(path)
+    if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
+        raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output_dir")
     if theirs is not None and theirs != mine and not recipe.overwrite:
         other = {k: v for k, v in theirs.items() if v != mine.get(k)}
         raise ValueError(

@@ -84,6 +84,7 @@ class StanceSystem(System):
 
     PRIMARY = "stance_auroc"
     PAPER = PAPER
+    SOURCES = ("stance", "similarity", "inference")
     TAGS = ["stance", "opinion-mining", "argument-mining"]
     DEMONSTRATIONS = [
         ("I love pineapple on pizza.", "I hate pineapple on pizza.", "opposite stance"),
@@ -101,8 +102,12 @@ class StanceSystem(System):
             raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
         if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
             raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
-        if recipe["keep"] < 0:
+        if not isinstance(recipe["keep"], int | float) or not 0 <= recipe["keep"] < float("inf"):
             raise ValueError(f"--keep must be 0 or more, got {recipe['keep']}")
+        for option in ("filter_pairs", "filter_triplets"):
+            threshold = recipe[option]
+            if threshold is not None and (not isinstance(threshold, int | float) or not -1 <= threshold <= 1):
+                raise ValueError(f"--{option} must be a cosine in [-1, 1] or none, got {threshold!r}")
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
 

@@ -109,12 +109,14 @@ class System(ABC):
         PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
         DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
         TAGS: Hub tags of its models.
+        SOURCES: Options that name data sources, which may be local paths and stay out of cards.
     """
 
     PAPER: ClassVar[Paper]
     PRIMARY: ClassVar[str]
     DEMONSTRATIONS: ClassVar[list[tuple[str, str, str]]]
     TAGS: ClassVar[list[str]] = []
+    SOURCES: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe

@@ -33,6 +33,8 @@ def test_keep_by_hand():
     assert KeepSimilarityLoss.compute_keep_from_embeddings(after, before).item() == pytest.approx(4 / 8)
     only_inside = [before[0], torch.tensor([[1.0, 0.0], [0.0, 1.0]])]
     assert KeepSimilarityLoss.compute_keep_from_embeddings(only_inside, before).item() == 0
+    one_row = [column[:1] for column in after]  # has no other row to compare with
+    assert KeepSimilarityLoss.compute_keep_from_embeddings(one_row, [column[:1] for column in before]).item() == 0
 
 
 @pytest.mark.parametrize("lora", [True, False])

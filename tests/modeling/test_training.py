@@ -161,7 +161,8 @@ def test_finished_run_is_not_repeated(command, uninterrupted):
 def test_two_processes_equal_one(command, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
     # a small learning rate: at a large one, sums in another order grow to other minima within twenty steps
-    extra = ("--lora_dropout", "0", "--learning_rate", "0.0005", "--objective", "siamese", "--epochs", "2")
+    extra = ("--lora_dropout", "0", "--learning_rate", "0.0005", "--objective", "siamese", "--epochs", "2",
+             "--keep", "1")  # fmt: skip
     run(command(tmp_path / "one", *extra, base=base))
     launcher = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
     run(command(tmp_path / "two", *extra, "--world_size", "2", base=base, launcher=launcher))
@@ -206,3 +207,21 @@ def test_half_written_checkpoints_are_removed(uninterrupted, tmp_path):
     optimizer.write_bytes(optimizer.read_bytes()[:500])
     remove_broken_checkpoints(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-8"]
+
+
+def test_a_folder_that_is_no_run_is_left_alone(command, tmp_path):
+    (tmp_path / "stance-demo").mkdir()
+    (tmp_path / "stance-demo" / "thesis.docx").write_text("three years of work")
+    done = subprocess.run(command(tmp_path), capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0 and "is not a run of this project" in done.stderr
+    assert (tmp_path / "stance-demo" / "thesis.docx").read_text() == "three years of work"
+
+
+def test_other_evaluation_options_evaluate_again_without_training(command, uninterrupted, tmp_path):
+    output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
+    run(command(output, "--max_test_rows", "40", "--license", "cc-by-4.0"))
+    results = json.loads((output / "stance-demo" / "results.json").read_text())
+    counts = results["evaluations"][0]["trained"]
+    assert counts["stance_n_agree"] + counts["stance_n_oppose"] == 40
+    assert "license: cc-by-4.0" in (output / "stance-demo" / "merged" / "README.md").read_text()
+    assert results["phases"] == json.loads((uninterrupted[0] / "results.json").read_text())["phases"]

@@ -1,0 +1,70 @@
+"""Pictures of two distributions of similarities."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from modeling import plots
+from modeling.plots import plot_distributions
+
+RANDOM = np.random.default_rng(0)
+BEFORE = {"agree": RANDOM.normal(0.6, 0.1, 200).clip(-1, 1), "oppose": RANDOM.normal(0.55, 0.1, 150).clip(-1, 1)}
+AFTER = {"agree": RANDOM.normal(0.8, 0.05, 200).clip(-1, 1), "oppose": RANDOM.normal(-0.5, 0.1, 150).clip(-1, 1)}
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    """The figures drawn, as they were when they were closed."""
+    drawn, close = [], plots.plt.close
+
+    def keep(figure):
+        drawn.append(figure)
+        close(figure)
+
+    monkeypatch.setattr(plots.plt, "close", keep)
+    return drawn
+
+
+def test_two_panels_on_the_same_axes(tmp_path, figures):
+    plot_distributions(BEFORE, AFTER, tmp_path / "plots" / "a.png", "Invented: cosine similarity")
+    (figure,) = figures
+    base, trained = figure.axes
+    assert (base.get_title(), trained.get_title()) == ("base", "trained")
+    assert figure.get_suptitle() == "Invented: cosine similarity"
+    assert base.get_xlim() == trained.get_xlim()
+    assert base.get_ylim() == trained.get_ylim()
+    assert base.get_ylim()[0] == 0
+    assert [text.get_text() for text in base.get_legend().get_texts()] == ["agree (n=200)", "oppose (n=150)"]
+    for axis, groups in ((base, BEFORE), (trained, AFTER)):
+        # per group a density and a line at the mean, told apart by dashes and not by colour alone
+        density_agree, mean_agree, density_oppose, mean_oppose = axis.get_lines()
+        assert (density_agree.get_linestyle(), density_oppose.get_linestyle()) == ("-", "--")
+        assert mean_agree.get_xdata()[0] == pytest.approx(groups["agree"].mean())
+        assert mean_oppose.get_xdata()[0] == pytest.approx(groups["oppose"].mean())
+        grid = density_agree.get_xdata()
+        assert -1 <= grid[0] < min(AFTER["oppose"])  # nothing is cut off in either panel
+        assert grid[-1] == 1
+        assert max(density_agree.get_ydata()) < axis.get_ylim()[1]
+        # the peak of a density lies near its mean, and the area under it is one
+        assert grid[density_agree.get_ydata().argmax()] == pytest.approx(groups["agree"].mean(), abs=0.05)
+        assert np.trapezoid(density_agree.get_ydata(), grid) == pytest.approx(1, abs=0.05)
+
+
+def test_file(tmp_path):
+    path = tmp_path / "a.png"
+    plot_distributions(BEFORE, AFTER, path, "Invented")
+    with Image.open(path) as picture:
+        assert (picture.format, picture.size) == ("PNG", (1080, 408))  # 9 x 3.4 inches at 120 dots
+        assert "Software" not in picture.info
+        assert len(picture.convert("RGB").getcolors(100_000)) > 50
+    plot_distributions(BEFORE, AFTER, tmp_path / "b.png", "Invented")
+    assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_equal_or_single_values_have_no_density(tmp_path, figures):
+    groups = {"agree": np.array([0.5, 0.5]), "oppose": np.array([0.1])}
+    plot_distributions(groups, groups, tmp_path / "a.png", "Invented")
+    lines = figures[0].axes[0].get_lines()
+    assert lines[0].get_ydata().max() == 0
+    assert lines[3].get_xdata()[0] == 0.1
+    assert lines[0].get_xdata()[0] == -0.2  # where nothing is lower

@@ -1,0 +1,78 @@
+"""The contract of a system, and the record of a paper's figures."""
+
+import pytest
+
+from modeling import SYSTEMS, get_system, system
+from modeling.recipe import Recipe
+from modeling.system import Data, Paper, PaperResult, System
+
+PAPER = """
+setup: a small encoder, tested on ten rows
+citation: "@misc{nobody2020}"
+tables:
+  - table: Table 1
+    metric: stance_kl
+    base: 0.5
+    axis: margin
+    points: [0.1, 0.2]
+    rows:
+      - settings: {lora: true, depth: null}
+        values: [1, 2]
+      - settings: {lora: false}
+        values: [3, 4]
+"""
+
+
+@pytest.fixture
+def paper(tmp_path, monkeypatch):
+    """A paper with one table of two rows and two columns."""
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "small.yaml").write_text(PAPER)
+    monkeypatch.setattr(system, "__file__", str(tmp_path / "system.py"))
+    return Paper.load("small")
+
+
+def test_a_table_becomes_figures(paper):
+    assert (paper.setup, paper.citation) == ("a small encoder, tested on ten rows", "@misc{nobody2020}")
+    assert paper.results == [
+        PaperResult("Table 1", "stance_kl", 0.5, {}, of_base=True),
+        PaperResult("Table 1", "stance_kl", 1, {"lora": True, "depth": None, "margin": 0.1}),
+        PaperResult("Table 1", "stance_kl", 2, {"lora": True, "depth": None, "margin": 0.2}),
+        PaperResult("Table 1", "stance_kl", 3, {"lora": False, "margin": 0.1}),
+        PaperResult("Table 1", "stance_kl", 4, {"lora": False, "margin": 0.2}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lora", "options", "figures"),
+    [
+        (True, {"margin": 0.2, "depth": None}, [0.5, 2]),
+        (True, {"margin": 0.2, "depth": 3}, [0.5]),  # the paper had none of this
+        (False, {"margin": 0.1, "depth": 3}, [0.5, 3]),  # the paper does not say
+        (False, {"margin": 0.15, "depth": None}, [0.5]),
+    ],
+)
+def test_a_figure_applies_to_a_recipe_with_all_its_settings(paper, lora, options, figures):
+    recipe = Recipe("mine", "stance", lora=lora, options=options)
+    assert [result.value for result in paper.results if result.applies(recipe)] == figures
+
+
+def test_a_row_with_a_figure_too_few_is_refused(tmp_path, paper):
+    (tmp_path / "papers" / "small.yaml").write_text(PAPER.replace("[3, 4]", "[3]"))
+    with pytest.raises(ValueError, match="shorter"):
+        Paper.load("small")
+
+
+def test_an_incomplete_system_cannot_be_made():
+    class Half(System):
+        def load_data(self):
+            return Data({}, [])
+
+    with pytest.raises(TypeError, match=r"abstract methods .*build_model.*evaluators.*phases"):
+        Half(Recipe("mine", "half"))
+
+
+def test_registry():
+    assert get_system("stance").__name__ == SYSTEMS["stance"].split(":")[1] == "StanceSystem"
+    with pytest.raises(ValueError, match="unknown system 'stanc'; choose one of "):
+        get_system("stanc")
