@@ -1,6 +1,6 @@
 """Seconds per metric through `evaluate.load(...).compute(...)` and through the plain function.
 
-    python benchmarks/metrics.py --pairs 1000000
+    python benchmarks/metric_modules.py --pairs 1000000
 
 The ratio says what the Arrow file that evaluate writes and reads back costs.
 """
