@@ -57,5 +57,7 @@ def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
 
 def source_name(source: str) -> str:
     """A name that may be published: never a local path."""
+    if source == DEMO:
+        return "demonstration"
     path = Path(source).expanduser()
     return path.name if path.is_dir() else source

@@ -67,4 +67,4 @@ def test_the_hub_out_of_reach(tmp_path):
 def test_names_to_publish(tiny_data):
     assert source_name(str(tiny_data)) == source_name(f"{tiny_data}/") == "tiny-debates"
     assert source_name("org/kialo-stance") == "org/kialo-stance"
-    assert source_name("demo") == "demo"
+    assert source_name("demo") == "demonstration"

@@ -113,7 +113,7 @@ def test_options_that_may_be_published():
     # what another person needs to do the same again
     for key in ("seed", "epochs", "batch_size", "learning_rate", "lora_rank", "max_length", "warmup", "weight_decay"):
         assert options[key] == recipe[key]
-    assert (options["objective"], options["margin"], options["filter_pairs"]) == ("hybrid", 0.3, 0.5)
+    assert (options["objective"], options["margin"], options["filter_pairs"]) == ("triplet", 0.3, 0.5)
 
 
 def test_paper_figures():

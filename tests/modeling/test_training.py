@@ -29,7 +29,7 @@ def command(tmp_path_factory, tiny_base, tiny_data, root):
         options = {"base": base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data,
                    "cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8,
                    "filter_pairs": "none", "filter_triplets": "none", "learning_rate": 0.01, "logging_steps": 1,
-                   "keep_best": "false"}  # fmt: skip
+                   "keep_best": "false", "objective": "hybrid", "keep": 0, "margin": 0.4}  # fmt: skip
         flags = [word for key, value in options.items() for word in (f"--{key}", str(value))]
         return [*launcher, str(root / "train.py"), "stance-demo", *flags, *extra]
 
