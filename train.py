@@ -12,12 +12,16 @@ An interrupted run continues where it stopped when the same command is given aga
 
 from __future__ import annotations
 
+import os
 import sys
 
 from modeling.cli import friendly_errors, parse
 
 if __name__ == "__main__":
     recipe, points = parse(__doc__, sys.argv[1:])
+
+    # torch's threads wait for each other by spinning: beside another busy process steps took 3 to 10 times as long
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
     from modeling.run import run, run_grid  # after parsing: importing torch takes seconds, --help must not
 
