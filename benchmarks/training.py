@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ["anchor", "positive", "negative"]
 # a LoRA adapter, at most 128 tokens and TripletLoss as in the recipe; no filter, and the same precision for all
-SETTINGS = {"base_id": "benchmarks/base", "objective": "triplet", "margin": 0.4, "epochs": 1, "keep_best": False,
-            "bf16": False}  # fmt: skip
+SETTINGS = {"base_id": "benchmarks/base", "objective": "triplet", "margin": 0.4, "keep": 0, "epochs": 1,
+            "keep_best": False, "bf16": False}  # fmt: skip
 
 
 class Meter:
@@ -73,7 +73,8 @@ def _now() -> float:
 
 def train_project(recipe: Recipe, phase: Phase, meter: Meter, folder: str) -> None:
     """Trains as `train.py` does."""
-    from modeling.training import Trainer, training_arguments
+    from modeling.trainer import Trainer
+    from modeling.training import training_arguments
 
     arguments = training_arguments(recipe, phase, Path(folder), "none")
     arguments.set_evaluate("no")

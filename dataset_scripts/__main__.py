@@ -21,6 +21,7 @@ import yaml
 from dataset_scripts import CORPORA, get_corpus
 from dataset_scripts.metadata import Metadata, load_metadata
 from dataset_scripts.splits import SEED
+from modeling.hub import PublishError, check_ready, publish_dataset
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     metadata = _check(parser, options)
     try:
+        if options.push_to_hub:
+            check_ready(options.push_to_hub)
         from dataset_scripts.building import build
 
         builder_options = _builder_options(metadata.name, options)
@@ -39,11 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _report(metadata, summary, default=builder_options == {"seed": SEED})
         print(f"Written: {options.out}")
         if options.push_to_hub:
-            from modeling.hub import publish_dataset
-
             print(f"Terms: {metadata.terms}")
-            print(f"Published: {publish_dataset(options.out, options.push_to_hub, private=options.private)}")
-    except (ValueError, OSError) as error:
+            published = publish_dataset(options.out, options.push_to_hub, private=options.private)
+            print(f"Published: {published['url']}" + (" (unchanged)" if published["unchanged"] else ""))
+    except (PublishError, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

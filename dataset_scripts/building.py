@@ -89,6 +89,9 @@ def _write(
     write_text(folder / "README.md", write_card(metadata, configs, options, statistics))
     summary = {
         "corpus": metadata.name,
+        # modeling.hub publishes by these two, wherever the folder has been moved to
+        "redistributable": metadata.redistributable,
+        "terms": metadata.terms,
         "options": options,
         "configs": {name: {"rows": built.counts, "dropped": built.dropped} for name, built in configs.items()},
         "statistics": {stance: dataclasses.asdict(means) for stance, means in statistics.items()},

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from datasets import DatasetDict, load_dataset
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, load_dataset
 
 from dataset_scripts import get_corpus
+from dataset_scripts.schema import PAIRS
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent / "demo"
@@ -28,11 +29,30 @@ def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
         cache_dir: Where prepared Arrow files are kept.
 
     Returns:
-        The splits.
+        The splits; `pairs` have their label as in `schema.PAIRS`, whatever the order of its names in the source.
 
     Raises:
-        ValueError: If the source has no such configuration, or cannot be reached.
+        ValueError: If the source has no such configuration, or cannot be reached, or labels pairs in another way.
     """
+    splits = _load(source, config, cache_dir)
+    if config == "pairs":
+        return DatasetDict({name: _with_label(rows, f"{source!r} ({config}, {name})") for name, rows in splits.items()})
+    return splits
+
+
+def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> Dataset:
+    """Loads one split, see `load_source`.
+
+    Raises:
+        ValueError: As `load_source`, or if there is no such split.
+    """
+    splits = load_source(source, config, cache_dir)
+    if split not in splits:
+        raise ValueError(f"{source!r} ({config}) has no {split} split; it has {', '.join(splits)}")
+    return splits[split]
+
+
+def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     cache = Path(cache_dir).expanduser() / "datasets"
     if source == DEMO:
         if config not in _DEMO_CONFIGS:
@@ -53,6 +73,31 @@ def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
             f"--data {source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
             "python -m dataset_scripts, or a data set on the Hub."
         ) from error
+
+
+def _with_label(rows: Dataset, where: str) -> Dataset:
+    """The rows with `label` as in `schema.PAIRS`: named classes by their name, plain 0 and 1 as they are."""
+    label, found = PAIRS["label"], rows.features.get("label")
+    if isinstance(found, ClassLabel) and sorted(found.names) == sorted(label.names):
+        meaning = {found.str2int(name): label.str2int(name) for name in label.names}
+    elif isinstance(found, Value) and found.dtype.startswith(("int", "uint", "bool")):
+        meaning = {number: number for number in range(label.num_classes)}
+    else:
+        has = "no such column" if found is None else getattr(found, "names", None) or found
+        raise ValueError(f"{where}: label must be one of {', '.join(label.names)}, or 0 and 1; it has {has}")
+    if strange := [value for value in rows.unique("label") if value not in meaning]:
+        raise ValueError(
+            f"{where}: label must be 0 ({label.names[0]}) or 1 ({label.names[1]}); it has {strange[0]} too"
+        )
+    if found == label:
+        return rows
+    return rows.map(
+        lambda labels: {"label": [meaning[value] for value in labels]},
+        batched=True,
+        input_columns="label",
+        features=Features({**rows.features, "label": label}),
+        desc="labels",
+    )
 
 
 def source_name(source: str) -> str:

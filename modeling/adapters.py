@@ -7,6 +7,7 @@ before it reproduces them.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,8 +128,7 @@ def load_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer | N
             f"{folder}: foreign base: trained on {config.base_model_name_or_path!r}, loaded onto {backbone.hub_id!r}"
         )
     weights = _read_weights(folder / WEIGHTS)
-    expected = _expected_shapes(config, backbone)
-    _check_weights(folder, weights, expected)
+    _check_weights(folder, weights, _expected_shapes(config, model))
     _compare(folder, probe_vectors(model), stored["base_vectors"], "foreign base: the base's vectors differ from those "
              f"of the {backbone.hub_id} it was trained on")  # fmt: skip
     model[0].model = PeftModel.from_pretrained(model[0].model, str(folder)).merge_and_unload()
@@ -168,11 +168,23 @@ def load_merged(folder: Path) -> SentenceTransformer:
     stored = read_json(folder / FINGERPRINT)
     if stored is None:
         raise AdapterError(f"{folder}: {FINGERPRINT} is missing; not a model saved by this project")
-    for path in sorted(folder.rglob("*.safetensors")):
-        _check_finite(folder, _read_weights(path))
+    check_files(folder)
     model = SentenceTransformer(str(folder), local_files_only=True)
     _compare(folder, probe_vectors(model), stored["vectors"], "the loaded model does not reproduce the trained one")
     return model
+
+
+def check_files(folder: Path) -> None:
+    """Reads all weights of a folder, as far as they can be judged without loading a model.
+
+    Raises:
+        AdapterError: If there are none, or a file is truncated or holds NaN.
+    """
+    paths = sorted(folder.rglob("*.safetensors"))
+    if not paths:
+        raise AdapterError(f"{folder}: there are no weights (*.safetensors)")
+    for path in paths:
+        _check_finite(folder, _read_weights(path))
 
 
 def _read_weights(path: Path) -> dict[str, torch.Tensor]:
@@ -188,10 +200,10 @@ def _check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
             raise AdapterError(f"{folder}: NaN or infinite weights in {name}; the training diverged or the file is bad")
 
 
-def _expected_shapes(config: PeftConfig, backbone: Backbone) -> dict[str, torch.Size]:
+def _expected_shapes(config: PeftConfig, model: SentenceTransformer) -> dict[str, torch.Size]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # peft notes that the recorded base is not a local path
-        fresh = get_peft_model(load_backbone(backbone)[0].model, config)
+        fresh = get_peft_model(copy.deepcopy(model[0].model), config)  # peft changes what it is given
     return {name: tensor.shape for name, tensor in get_peft_model_state_dict(fresh).items()}
 
 
@@ -214,7 +226,7 @@ def _check_weights(folder: Path, weights: dict[str, torch.Tensor], expected: dic
 def _write_fingerprint(folder: Path, vectors: np.ndarray, base_vectors: np.ndarray, backbone: Backbone) -> None:
     if not np.isfinite(vectors).all():
         raise AdapterError("the trained model returns NaN; training diverged: lower --learning_rate")
-    if np.abs(vectors - base_vectors).max() < 1e-6:
+    if vectors.shape == base_vectors.shape and np.abs(vectors - base_vectors).max() < 1e-6:
         raise AdapterError("the trained model equals its base: no step was taken or the adapter is not active")
     rounded = {"vectors": vectors, "base_vectors": base_vectors}
     write_json(

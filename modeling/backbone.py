@@ -25,6 +25,8 @@ ATTENTION = {
     "distilbert": ["q_lin", "k_lin", "v_lin", "out_lin"],
     "modernbert": ["attn.Wqkv", "attn.Wo"],
 }
+# these count positions from the padding's index + 1, so that two of them are never used
+_TWO_FEWER = {"mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
         unit vectors.
 
     Raises:
-        ValueError: If the encoder cannot be loaded; the message names the offline way out.
+        ValueError: If the encoder cannot be loaded (the message names the offline way out), or has fewer positions
+            than `max_length`.
     """
     try:
         model = SentenceTransformer(backbone.path, local_files_only=constants.HF_HUB_OFFLINE)
@@ -94,10 +97,25 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
         ) from error
     if not any(isinstance(module, Normalize) for module in model):
         model.append(Normalize())
+    if (pooler := getattr(model[0].model, "pooler", None)) is not None:
+        # its output is not used: it would get no gradient, which many processes wait for
+        pooler.requires_grad_(False)
     if max_length is not None:
+        limit = _positions(model)
+        if limit is not None and max_length > limit:
+            raise ValueError(
+                f"--max_length {max_length} is more than the {limit} tokens that {backbone.hub_id} can read"
+            )
         model.max_seq_length = max_length
     model.model_card_data.base_model = backbone.hub_id
     return model
+
+
+def _positions(model: SentenceTransformer) -> int | None:
+    """Tokens for which the encoder has positions; None where their number is not limited."""
+    config = getattr(getattr(model[0], "model", None), "config", None)
+    positions = getattr(config, "max_position_embeddings", None)
+    return positions - 2 if positions and config.model_type in _TWO_FEWER else positions
 
 
 def lora_targets(model: SentenceTransformer, asked: list[str] | None = None) -> list[str]:

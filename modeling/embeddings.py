@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
@@ -36,7 +38,14 @@ def embed(model: SentenceTransformer, texts: Sequence[str], folder: Path, batch_
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{_key(model, texts)}.npy"
     if not path.exists():
-        _compute(model, texts, path, batch_size)
+        # two runs that want the same vectors: one computes, the other waits and reads them
+        lock = path.with_suffix(".lock")
+        with FileLock(lock):
+            if not path.exists():
+                _compute(model, texts, path, batch_size)
+            # whoever waits, or comes later, finds the vectors: the lock is needed no more
+            with suppress(OSError):  # Windows keeps what is open
+                lock.unlink()
     return np.load(path, mmap_mode="r")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,9 +32,13 @@ def read_json(path: Path) -> Any:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Yields an empty temporary folder that takes the place of `path` when the block ends without an error."""
+    """Yields an empty temporary folder that takes the place of `path` when the block ends without an error.
+
+    If it does not, the folder that was there stays. One that a killed process left moved aside is put back first.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    _recover(path)
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     try:
@@ -42,5 +47,18 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             path.replace(old)
         temporary.replace(path)
     finally:
+        if old.exists() and not path.exists():  # interrupted between the two renames
+            old.replace(path)
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _recover(path: Path) -> None:
+    """Puts back what a process killed between its two renames moved aside; removes it if `path` exists."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.\d+\.old")
+    found = [entry for entry in path.parent.glob(".*.old") if pattern.fullmatch(entry.name)]
+    for old in sorted(found, key=lambda entry: entry.stat().st_ctime_ns, reverse=True):  # the last one moved first
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.replace(path)

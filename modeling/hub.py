@@ -18,10 +18,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from modeling.files import read_json
 from modeling.scanning import ALLOWED_SUFFIXES, Finding, scan
-from modeling.staging import StagingError, check_repo_id, differences, stage, stage_run
+from modeling.staging import StagingError, check_repo_id, differences, stage, stage_run, verify_run
 
-__all__ = ["ALLOWED_SUFFIXES", "Finding", "PublishError", "StagingError", "push", "scan", "stage"]
+__all__ = ["ALLOWED_SUFFIXES", "Finding", "PublishError", "StagingError", "check_ready", "push", "scan", "stage"]
 __all__ += ["publish_dataset", "publish_metric", "publish_run"]
 
 _KINDS = {"model": "model", "dataset": "dataset", "space": "metric"}
@@ -31,6 +32,30 @@ _AGAIN = "run the same command again: what was uploaded is reused"
 
 class PublishError(RuntimeError):
     """Publishing did not succeed; the message says what to do."""
+
+
+def check_ready(repo_id: str, token: str | None = None) -> str:
+    """Checks, without the network, what would make publishing fail: for use before the work that comes first.
+
+    Args:
+        repo_id: "owner/name".
+        token: See `push`.
+
+    Returns:
+        The token that will be used.
+
+    Raises:
+        PublishError: If the client is offline or has no token.
+        ValueError: If the name is malformed.
+    """
+    check_repo_id(repo_id)
+    from huggingface_hub import get_token, is_offline_mode
+
+    if is_offline_mode():
+        raise PublishError("HF_HUB_OFFLINE is set, so nothing can be published: unset it and run the command again")
+    if not (token := token or get_token()):
+        raise PublishError(f"no token for the Hub: {_LOG_IN}")
+    return token
 
 
 def push(
@@ -64,16 +89,12 @@ def push(
     """
     if repo_type not in _KINDS:
         raise ValueError(f"unknown repo_type {repo_type!r}; choose one of {', '.join(_KINDS)}")
-    check_repo_id(repo_id)
+    token = check_ready(repo_id, token)
     staged = Path(staged)
     if findings := scan(staged, _KINDS[repo_type]):
         raise StagingError(staged, findings)
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_token, is_offline_mode
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
-    if is_offline_mode():
-        raise PublishError("HF_HUB_OFFLINE is set, so nothing can be published: unset it and run the command again")
-    if not (token := token or get_token()):
-        raise PublishError(f"no token for the Hub: {_LOG_IN}")
     api = HfApi(endpoint=endpoint, token=token)
     where = {"repo_id": repo_id, "repo_type": repo_type}
     with _explained(repo_id):
@@ -110,22 +131,25 @@ def publish_run(
 ) -> list[dict]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
+    Before anything is sent, the staged copies are loaded and have to be what was trained, see `verify_run`.
+
     Args:
         run_dir: The run's folder; the staged copies go to `staged/` in it, see `stage_run`.
         repo_id: "owner/name".
         forbidden_texts: Training texts that no published file may hold, see `scan`.
         private, token, endpoint: See `push`.
-        dry_run: Stage and scan only.
+        dry_run: Stage, scan and verify only.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
 
     Raises:
-        ValueError: If the folder has no `merged/`, or the name is malformed.
+        ValueError: If the folder has no `merged/`, its weights are not what was trained, or the name is malformed.
         StagingError: If anything must not be published; nothing was sent then.
         PublishError: See `push`.
     """
     staged = stage_run(Path(run_dir), repo_id, forbidden_texts)
+    verify_run(Path(run_dir))
     if dry_run:
         return staged
     options = {"token": token, "private": private, "endpoint": endpoint}
@@ -145,10 +169,17 @@ def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
 
     Raises:
         ValueError: If the folder has no Parquet file, or the name is malformed.
-        StagingError, PublishError: See `publish_run`.
+        PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `publish_run`.
+        StagingError: See `publish_run`.
     """
     if not any(Path(folder).rglob("*.parquet")):
         raise ValueError(f"{folder} has no Parquet file: build it with `python -m dataset_scripts`")
+    summary = read_json(Path(folder) / "summary.json")  # of `python -m dataset_scripts`, if that made the folder
+    if isinstance(summary, dict) and summary.get("redistributable") is False and not options.get("private"):
+        raise PublishError(
+            f"{folder} ({summary.get('corpus')}) must not be published: {summary.get('terms')} "
+            "Add --private (private=True) for a private repository"
+        )
     return _publish_folder(folder, repo_id, "dataset", **options)
 
 
@@ -227,7 +258,7 @@ def main(arguments: list[str] | None = None) -> None:
         keywords["forbidden_texts"] = options.forbidden_texts.read_text(encoding="utf-8").splitlines()
     try:
         results = publish[options.kind](options.path, options.repo_id, **keywords)
-    except (PublishError, ValueError) as error:
+    except (PublishError, ValueError, OSError) as error:
         sys.exit(str(error))
     for result in results if isinstance(results, list) else [results]:
         if options.dry_run:

@@ -36,6 +36,7 @@ class KeepSimilarityLoss(nn.Module):
         self.model = model
         self.loss = loss
         self.weight = weight
+        self.sentence_embeddings_only = getattr(loss, "sentence_embeddings_only", True)
         self._encoder = (model,)  # in a tuple: the trainer puts the distributed wrapper in place of `model`
         self._frozen = None if _has_adapter(model) else (copy.deepcopy(model).eval().requires_grad_(False),)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import torch
 from accelerate import PartialState
+
+PATIENCE = timedelta(days=1)  # one process may embed or evaluate a corpus while the others wait
 
 
 def process_state() -> PartialState:
@@ -15,7 +18,7 @@ def process_state() -> PartialState:
     Without the flag for CPUs, processes that torchrun starts on a machine without an accelerator each believe to be
     alone, and all of them write the same files.
     """
-    return PartialState(cpu=not torch.accelerator.is_available())
+    return PartialState(cpu=not torch.accelerator.is_available(), timeout=PATIENCE)
 
 
 def check_world_size(asked: int | None) -> int:

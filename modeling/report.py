@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import shutil
 from pathlib import Path
 from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
 
-from modeling.adapters import load_merged
-from modeling.backbone import load_backbone, resolve
-from modeling.recipe import Recipe
+from modeling.backbone import resolve
+from modeling.evaluators import Evaluator
 from modeling.system import Data, System
 
 PACKAGES = ("sentence-transformers", "transformers", "peft", "accelerate", "datasets", "torch")
 
 
 def evaluate_run(
-    system: System, data: Data, phases: list[dict[str, Any]], parameters: dict[str, int]
+    system: System,
+    evaluators: list[Evaluator],
+    data: Data,
+    phases: list[dict[str, Any]],
+    parameters: dict[str, int],
 ) -> dict[str, Any]:
     """Evaluates the base and the merged files, as loaded from disk, on the test split, and draws the plots.
 
@@ -28,11 +32,11 @@ def evaluate_run(
     """
     recipe = system.recipe
     folder = recipe.run_dir / "merged"
-    model, backbone = load_merged(folder), resolve(recipe.base, recipe.base_id)
-    base = load_backbone(backbone)
+    base, model = system.load_base(), system.load_trained()
+    shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
     evaluations = []
     cache = Path(recipe.cache_dir).expanduser() / "embeddings"
-    for evaluator in system.evaluators("test"):
+    for evaluator in evaluators:
         before, after = evaluator.scores(base, cache), evaluator.scores(model)
         plot = f"plots/{evaluator.name}.png"
         evaluations.append(
@@ -52,9 +56,9 @@ def evaluate_run(
     return {
         "name": recipe.name,
         "system": recipe.system,
-        "base_model": backbone.hub_id,
+        "base_model": resolve(recipe.base, recipe.base_id).hub_id,
         "recipe": public_options(system),
-        "evaluation_options": evaluation_options(recipe),
+        "evaluation_options": evaluation_options(system),
         "sources": data.sources,
         "counts": data.counts,
         **parameters,
@@ -67,9 +71,10 @@ def evaluate_run(
     }
 
 
-def evaluation_options(recipe: Recipe) -> dict[str, Any]:
+def evaluation_options(system: System) -> dict[str, Any]:
     """Options that change figures or card, but not the weights."""
-    return {"max_test_rows": recipe.max_test_rows, "license": recipe.license}
+    options = ("max_test_rows", "license", *system.TEST_OPTIONS)
+    return {key: None if system.recipe[key] is None else str(system.recipe[key]) for key in options}
 
 
 def public_options(system: System) -> dict[str, Any]:

@@ -11,11 +11,9 @@ from typing import Any
 from transformers import set_seed
 from transformers.utils import logging as transformers_logging
 
-from modeling import get_system
-from modeling.adapters import load_adapter, save_adapter, save_merged
-from modeling.backbone import resolve
+from modeling import get_system, hub
 from modeling.cards import write_cards
-from modeling.files import read_json, write_json
+from modeling.files import read_json, write_json, write_text
 from modeling.processes import check_world_size, process_state
 from modeling.recipe import Recipe
 from modeling.report import comparison_rows, evaluate_run, evaluation_options, print_report, text_table
@@ -35,21 +33,25 @@ def run(recipe: Recipe) -> dict[str, Any]:
     set_seed(recipe.seed)
     check_world_size(recipe.world_size)
     state = process_state()
-    if state.is_main_process:
-        claim_folder(recipe)
-    state.wait_for_everyone()
     system = get_system(recipe.system)(recipe)
+    if recipe.push_to_hub:
+        hub.check_ready(recipe.push_to_hub)
+    if state.is_main_process:
+        claim_folder(system)
+    state.wait_for_everyone()
     results = read_json(recipe.run_dir / "results.json")
-    if results is None or results["evaluation_options"] != evaluation_options(recipe):
+    if results is None or results["evaluation_options"] != evaluation_options(system):
         with state.local_main_process_first():  # one process computes what is cached, the others read it
             data = system.load_data()
+        # now rather than after hours of training: a source that cannot be read ends the run here
+        tests = system.evaluators("test") if state.is_main_process else []
         model = system.build_model()
         parameters = parameter_facts(model)
         phases = results["phases"] if results else train(system, model, data)
         if state.is_main_process:
             if results is None:
-                save(system, model)
-            results = evaluate_run(system, data, phases, parameters)
+                system.save(model)
+            results = evaluate_run(system, tests, data, phases, parameters)
             write_cards(system, results, recipe.run_dir)
             write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
     if not state.is_main_process:
@@ -60,13 +62,14 @@ def run(recipe: Recipe) -> dict[str, Any]:
     return results
 
 
-def claim_folder(recipe: Recipe) -> None:
+def claim_folder(system: System) -> None:
     """Makes the run's folder, or checks that the one there belongs to the same options.
 
     Raises:
         ValueError: If it belongs to other options, or holds something that is no run; the message names the cure.
     """
-    path, mine = recipe.run_dir / "recipe.json", recipe.identity()
+    recipe = system.recipe
+    path, mine = recipe.run_dir / "recipe.json", system.identity()
     theirs = read_json(path)
     if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
         raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output_dir")
@@ -77,42 +80,46 @@ def claim_folder(recipe: Recipe) -> None:
             f"{ {k: mine.get(k) for k in other} }): choose another --output_dir, or --overwrite true to discard it"
         )
     if theirs != mine:
-        shutil.rmtree(recipe.run_dir, ignore_errors=True)
+        if recipe.run_dir.exists():
+            shutil.rmtree(recipe.run_dir.resolve())  # it may be a link, which rmtree refuses
+            recipe.run_dir.resolve().mkdir()
         write_json(path, mine)
-
-
-def save(system: System, model) -> None:
-    """Writes adapter/ (with LoRA) and merged/; both are loaded again and verified before they take their place."""
-    recipe = system.recipe
-    backbone = resolve(recipe.base, recipe.base_id)
-    if recipe.lora:
-        save_adapter(model, recipe.run_dir / "adapter", backbone)
-        model = load_adapter(recipe.run_dir / "adapter", backbone)
-    save_merged(model, recipe.run_dir / "merged", backbone)
 
 
 def push(recipe: Recipe, system: System) -> None:
     """Publishes the run; refuses if a training text would go along."""
-    from modeling.hub import publish_run
-
     texts = {text for rows in system.load_data().train.values() for column in rows.column_names
              for text in rows[column] if isinstance(text, str)}  # fmt: skip
-    for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
+    for pushed in hub.publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
         print(f"published {pushed['url']}" + (" (unchanged)" if pushed["unchanged"] else f" at {pushed['commit']}"))
 
 
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
-    """Runs every point of a grid and prints, for each figure of the paper, "paper / ours" over the grid."""
-    finished = []
+    """Runs every point of a grid and prints, for each figure of the paper, "paper / ours" over the grid.
+
+    A point that fails is reported and left out; the same command tries it again.
+
+    Raises:
+        ValueError: If an option of any point is out of range, before the first is trained; or if all points fail.
+    """
+    for _, point in points:
+        get_system(point.system)(point)
+    finished, failed = [], []
     for number, (values, point) in enumerate(points, start=1):
         print(f"\n=== {number}/{len(points)}: {values}")
-        finished.append((values, run(point)))
+        try:
+            finished.append((values, run(point)))
+        except ValueError as error:
+            failed.append(f"{values}: {error}")
+            print(f"failed: {error}")
     if not process_state().is_main_process:
         return
+    if not finished:
+        raise ValueError("every point of the grid failed: " + "; ".join(failed))
     table = grid_table(finished)
     path = recipe.run_dir.with_name(recipe.name + "-grid") / "table.md"
-    path.write_text(table, encoding="utf-8")
-    print(f"\n{table}\n\nwritten to {path}")
+    write_text(path, table + "\n")
+    print(f"\n{table}\n\nwritten to {path}" + "".join(f"\nfailed: {line}" for line in failed))
 
 
 def grid_table(finished: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 _COMMON = frozenset({".json", ".txt", ".md", ".png", ".yaml"})
 ALLOWED_SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "metric": _COMMON | {".py"}}
+# of tokenizers that have no other form: BERTweet, XLM-R, T5
+_VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "spiece.model"})}
 
 _SECRETS = {
     "a Hugging Face token": r"\bhf_(?:oauth_)?[A-Za-z0-9]{20,}",
@@ -29,6 +31,7 @@ _LOCAL_PATH = rf"{_START}(?:/(?:home|Users)/[\w.-]|/root\b|/(?:var/)?tmp/|/var/f
 _PLACEHOLDER = r"\{\{(?:adapter_)?repo_id\}\}"
 _MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".parquet": b"PAR1"}
 _KEY_WORDS = 5
+_WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,9 @@ def scan(
         if path.is_symlink():
             findings.append(Finding(name, "a symbolic link", "Put the file itself there or delete the link."))
             continue
-        text = _read(path) if path.suffix in ALLOWED_SUFFIXES[kind] else None
-        findings += [Finding(name, *problem) for problem in _content_problems(path, text, ALLOWED_SUFFIXES[kind])]
+        allowed = path.suffix in ALLOWED_SUFFIXES[kind] or path.name in _VOCABULARIES.get(kind, ())
+        text = _read(path) if allowed else None
+        findings += [Finding(name, *problem) for problem in _content_problems(path, text, kind, allowed)]
         findings += [Finding(name, *problem) for problem in _text_problems(text or "", local_path)]
         texts[name] = text or ""
     if "README.md" not in texts:
@@ -112,6 +116,8 @@ def _read(path: Path) -> str | None:
             data = file.read()
     if path.suffix == ".png":
         return data.decode("latin-1") if data.startswith(_MAGIC[".png"]) else None
+    if path.suffix == ".model":  # sentencepiece's vocabularies are a binary message
+        return data.decode("latin-1")
     try:
         text = data.decode()
         # Without JSON's escapes, else an accented or quoted text would not be recognised.
@@ -121,15 +127,29 @@ def _read(path: Path) -> str | None:
         return None
 
 
-def _content_problems(path: Path, text: str | None, allowed: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _content_problems(path: Path, text: str | None, kind: str, allowed: bool) -> Iterator[tuple[str, str]]:
     is_binary = path.suffix in (*_MAGIC, ".safetensors") and text is not None
     if not is_binary and _is_pickle(path):
         yield "a pickle, which runs code when it is loaded", "Save weights as safetensors and numbers as JSON."
-    if path.suffix not in allowed:
-        kinds = ", ".join(sorted(allowed))
+    if not allowed:
+        kinds = ", ".join(sorted(ALLOWED_SUFFIXES[kind]))
         yield f"files of type {path.suffix or path.name!r} are not published", f"Delete it, or use one of {kinds}."
     elif text is None:
         yield f"the content is not what {path.suffix} says", "Write the file again with the library of its type."
+    elif path.suffix == ".safetensors" and (size := path.stat().st_size) != (announced := _announced_size(path)):
+        yield f"damaged: {size} bytes where its header announces {announced}", "Copy or save it again."
+
+
+def _announced_size(path: Path) -> int | None:
+    """The size of a safetensors file according to its header; None if the header does not tell."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+    try:
+        ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
+        return 8 + length + max(ends, default=0)
+    except (AttributeError, LookupError, TypeError):
+        return None
 
 
 def _is_pickle(path: Path) -> bool:
@@ -165,7 +185,7 @@ def _words(text: str) -> list[str]:
 def _forbidden(texts: Mapping[str, str], forbidden_texts: Iterable[str]) -> Iterator[Finding]:
     """Compares a sentence with the files only where its first words occur: there are many sentences, few files."""
     # A vocabulary lists words in the order of the corpus it was made of, one a line: no sentence runs across its lines.
-    vocabularies = {name: text.replace("\n", " __ ") for name, text in texts.items() if name.endswith("vocab.txt")}
+    vocabularies = {name: text.replace("\n", " __ ") for name, text in texts.items() if name.endswith(_WORD_LISTS)}
     files = {name: _words(text) for name, text in {**texts, **vocabularies}.items()}
     beginnings = {tuple(words[i : i + _KEY_WORDS]) for words in files.values() for i in range(len(words))}
     beginnings = {words for words in beginnings if len(words) == _KEY_WORDS}

@@ -9,9 +9,13 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from modeling.files import atomic_folder
+from modeling.files import atomic_folder, read_json
 from modeling.scanning import Finding, scan, walk
+
+if TYPE_CHECKING:
+    from modeling.backbone import Backbone
 
 # What training, notebooks and desktops leave beside the files that are meant: dropped without a question.
 LEFTOVERS = (
@@ -97,6 +101,40 @@ def stage_run(run_dir: Path, repo_id: str, forbidden_texts: Iterable[str] = ()) 
             summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, names, replace=True)
             staged.append({"repo_id": target, **summary})
     return staged
+
+
+def verify_run(run_dir: Path) -> None:
+    """Loads what `stage_run` staged, and checks that it is what was trained.
+
+    The adapter is put on its base where that lies on this machine; elsewhere its weights are only read.
+
+    Raises:
+        modeling.adapters.AdapterError: A ValueError, which says what is wrong.
+    """
+    from modeling.adapters import check_files, load_adapter, load_merged  # torch takes seconds to import
+
+    staged = run_dir / "staged"
+    load_merged(staged / "merged")
+    if (run_dir / "adapter").is_dir():
+        backbone = _local_base(run_dir)
+        load_adapter(staged / "adapter", backbone) if backbone else check_files(staged / "adapter")
+
+
+def _local_base(run_dir: Path) -> Backbone | None:
+    """The base that a run was trained on, if it can be loaded without a network."""
+    from huggingface_hub import snapshot_download
+
+    from modeling.backbone import Backbone, load_backbone, resolve
+
+    recipe = read_json(run_dir / "recipe.json") or {}
+    try:
+        backbone = resolve(recipe["base"], recipe["base_id"])
+        if not Path(backbone.path).is_dir():
+            backbone = Backbone(snapshot_download(backbone.path, local_files_only=True), backbone.hub_id)
+        load_backbone(backbone)  # the cache may hold a part of it
+    except (KeyError, ValueError, OSError):
+        return None
+    return backbone
 
 
 def check_repo_id(repo_id: str) -> None:

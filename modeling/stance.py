@@ -22,7 +22,7 @@ from sentence_transformers.sentence_transformer.losses import (
 )
 from torch import Tensor, nn
 
-from dataset_scripts.sources import load_source, source_name
+from dataset_scripts.sources import load_split, source_name
 from modeling.adapters import add_lora
 from modeling.backbone import load_backbone, resolve
 from modeling.embeddings import pair_similarities
@@ -85,6 +85,7 @@ class StanceSystem(System):
     PRIMARY = "stance_auroc"
     PAPER = PAPER
     SOURCES = ("stance", "similarity", "inference")
+    TEST_OPTIONS = ("inference",)
     TAGS = ["stance", "opinion-mining", "argument-mining"]
     DEMONSTRATIONS = [
         ("I love pineapple on pizza.", "I hate pineapple on pizza.", "opposite stance"),
@@ -116,7 +117,7 @@ class StanceSystem(System):
         base = None
         train, counts = {}, {}
         for kind in kinds:
-            sources = [load_source(source, kind, self.cache)["train"] for source in self.recipe.data]
+            sources = [load_split(source, kind, "train", self.cache) for source in self.recipe.data]
             rows = concatenate_datasets([source.select_columns(COLUMNS[kind]) for source in sources])
             rows = rows.shuffle(seed=self.recipe.seed)
             counts[f"{kind} before the filter"] = len(rows)
@@ -200,8 +201,5 @@ class StanceSystem(System):
         return kept if len(set(kept["label"])) == 2 else None
 
     def _rows(self, source: str, config: str, split: str, limit: int | None) -> Dataset:
-        splits = load_source(source, config, self.cache)
-        if split not in splits:
-            raise ValueError(f"{source!r} ({config}) has no {split} split; it has {', '.join(splits)}")
-        rows = splits[split]
+        rows = load_split(source, config, split, self.cache)
         return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))

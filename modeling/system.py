@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,12 +28,14 @@ class Phase:
         dataset: Training rows in the column order the loss expects.
         loss: The loss, built around the model in training.
         epochs: Passes over `dataset`.
+        arguments: Training arguments that differ from the recipe's, such as another batch sampler.
     """
 
     name: str
     dataset: Dataset
     loss: nn.Module
     epochs: float
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -110,6 +113,7 @@ class System(ABC):
         DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
         TAGS: Hub tags of its models.
         SOURCES: Options that name data sources, which may be local paths and stay out of cards.
+        TEST_OPTIONS: Options that only the test evaluators read: a change evaluates again and trains nothing.
     """
 
     PAPER: ClassVar[Paper]
@@ -117,6 +121,7 @@ class System(ABC):
     DEMONSTRATIONS: ClassVar[list[tuple[str, str, str]]]
     TAGS: ClassVar[list[str]] = []
     SOURCES: ClassVar[tuple[str, ...]] = ()
+    TEST_OPTIONS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -130,9 +135,44 @@ class System(ABC):
         """The encoder in the state in which training starts, adapters added."""
 
     @abstractmethod
-    def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
-        """The phases of training, in order."""
+    def phases(self, model: SentenceTransformer, data: Data) -> Iterable[Phase]:
+        """The phases of training, in order.
+
+        A generator is asked for the next phase when the one before is trained (or, on resumption, loaded): it may
+        mine data with the model as it is by then. A column of labels is called `label`.
+        """
 
     @abstractmethod
     def evaluators(self, split: str) -> list[Evaluator]:
         """The evaluators of a split (`validation` or `test`); the first has the PRIMARY metric."""
+
+    def identity(self) -> dict[str, Any]:
+        """The options on which the trained weights depend."""
+        recipe = self.recipe.identity()
+        options = {key: value for key, value in recipe["options"].items() if key not in self.TEST_OPTIONS}
+        return recipe | {"options": options}
+
+    # what follows serves an encoder with one adapter or none; a system with further heads overrides it
+
+    def load_base(self) -> SentenceTransformer:
+        """The untrained encoder that results are compared with."""
+        from modeling.backbone import load_backbone, resolve
+
+        return load_backbone(resolve(self.recipe.base, self.recipe.base_id))
+
+    def save(self, model: SentenceTransformer) -> None:
+        """Writes adapter/ (with LoRA) and merged/ into the run's folder, each loaded again and verified first."""
+        from modeling.adapters import load_adapter, save_adapter, save_merged
+        from modeling.backbone import resolve
+
+        backbone = resolve(self.recipe.base, self.recipe.base_id)
+        if self.recipe.lora:
+            save_adapter(model, self.recipe.run_dir / "adapter", backbone)
+            model = load_adapter(self.recipe.run_dir / "adapter", backbone)
+        save_merged(model, self.recipe.run_dir / "merged", backbone)
+
+    def load_trained(self) -> SentenceTransformer:
+        """The merged model, from its files."""
+        from modeling.adapters import load_merged
+
+        return load_merged(self.recipe.run_dir / "merged")

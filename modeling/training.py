@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.evaluation import SequentialEvaluator
-from torch import nn
 from transformers import EarlyStoppingCallback
 from transformers.trainer_utils import get_last_checkpoint
 
 from modeling.adapters import count_parameters
-from modeling.batching import LengthGroupedBatchSampler, embedding_in_chunks
+from modeling.batching import LengthGroupedBatchSampler
 from modeling.files import atomic_folder, read_json, write_json
-from modeling.processes import process_state
+from modeling.processes import PATIENCE, process_state
 from modeling.recipe import Recipe
 from modeling.system import Data, Phase, System
+from modeling.trainer import ElapsedTime, Trainer
 
 logger = logging.getLogger(__name__)
-
-
-class Trainer(SentenceTransformerTrainer):
-    """The library's trainer with less padding, and without its card callback.
-
-    That callback writes raw training texts into every README. A loss that reads more than sentence embeddings says so
-    by an attribute `sentence_embeddings_only = False`.
-    """
-
-    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-        """Adds none: the card is written from the run's facts by `modeling.cards`."""
-
-    def compute_loss(self, model: nn.Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """The library's, with batches embedded in chunks where that pays."""
-        if self.model.device.type != "cpu" or not getattr(self.loss, "sentence_embeddings_only", True):
-            return super().compute_loss(model, inputs, *args, **kwargs)
-        with embedding_in_chunks(self.model):
-            return super().compute_loss(model, inputs, *args, **kwargs)
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
@@ -65,7 +47,7 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
             record = _train_phase(system, model, phase, folder, validation)
         else:
             logger.info("phase %s is complete, loading its weights", folder.name)
-            model.load_state_dict(load_file(folder / "weights.safetensors"), strict=False)
+            _load_weights(model, folder / "weights.safetensors")
         facts.append(record)
     return facts
 
@@ -77,35 +59,35 @@ def _train_phase(
     checkpoints = recipe.run_dir / "checkpoints" / folder.name
     if state.is_main_process:
         remove_broken_checkpoints(checkpoints)
+        _check_data(phase, recipe.run_dir / "data" / f"{folder.name}.json")
     state.wait_for_everyone()
     resume_from = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
     if resume_from:
         logger.info("resuming %s at %s", folder.name, Path(resume_from).name)
+    elapsed = ElapsedTime(resume_from)
     trainer = Trainer(
         model=model,
         args=training_arguments(recipe, phase, checkpoints, system.PRIMARY),
         train_dataset=phase.dataset,
         loss=phase.loss,
         evaluator=validation,
-        callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else None,
+        callbacks=[elapsed, *([EarlyStoppingCallback(recipe.patience)] if recipe.patience else [])],
     )
-    started = time.perf_counter()
-    output = trainer.train(resume_from_checkpoint=resume_from)
-    seconds = time.perf_counter() - started
-    first_step = int(Path(resume_from).name.rpartition("-")[2]) if resume_from else 0
-    steps = trainer.state.global_step
-    rows = (steps - first_step) * recipe.batch_size * recipe.accumulation
+    trainer.train(resume_from_checkpoint=resume_from)
+    seconds, steps, log = elapsed.seconds, trainer.state.global_step, trainer.state.log_history
+    losses = [entry["loss"] for entry in log if "loss" in entry]
+    rows = min(steps * recipe.batch_size * recipe.accumulation, int(len(phase.dataset) * trainer.state.epoch))
     record = {
         "name": phase.name,
         "rows": len(phase.dataset),
         "epochs": phase.epochs,
         "steps": steps,
-        "resumed_at_step": first_step,
+        "resumed_at_step": int(Path(resume_from).name.rpartition("-")[2]) if resume_from else 0,
         "seconds": round(seconds, 1),
         "rows_per_second": round(rows / seconds, 1),
-        "train_loss": output.training_loss,
+        "last_loss": losses[-1] if losses else None,
         "best_score": trainer.state.best_metric,
-        "log": trainer.state.log_history,
+        "log": log,
     }
     if state.is_main_process:
         with atomic_folder(folder) as temporary:
@@ -130,7 +112,7 @@ def training_arguments(
         raise ValueError(f"--batch_size {recipe.batch_size} cannot be divided between {processes} processes")
     steps = recipe.eval_steps if recipe.eval_steps < 1 else int(recipe.eval_steps)
     on_gpu = torch.cuda.is_available()
-    return SentenceTransformerTrainingArguments(
+    arguments = SentenceTransformerTrainingArguments(
         output_dir=str(folder),
         run_name=f"{recipe.name}-{phase.name}",
         seed=recipe.seed,
@@ -159,15 +141,50 @@ def training_arguments(
         greater_is_better=True,
         logging_steps=recipe.logging_steps,
         report_to=recipe.report_to,
+        restore_callback_states_from_checkpoint=True,
         ddp_find_unused_parameters=False,
+        ddp_timeout=int(PATIENCE.total_seconds()),
     )
+    for name, value in phase.arguments.items():
+        setattr(arguments, name, value)
+    # one process per accelerator: torch's DataParallel would multiply the batch
+    arguments._n_gpu = min(1, arguments.n_gpu)
+    return arguments
+
+
+def _check_data(phase: Phase, path: Path) -> None:
+    """Records what a phase trains on, or makes sure that it still is what an interrupted run began with.
+
+    Raises:
+        ValueError: If the data changed in between.
+    """
+    digest = hashlib.sha256()
+    for column in sorted(phase.dataset.column_names):
+        for value in phase.dataset[column]:
+            digest.update(f"{value}\0".encode("utf-8", "surrogatepass"))
+    facts = {"rows": len(phase.dataset), "sha256": digest.hexdigest()}
+    if (read_json(path) or facts) != facts:
+        raise ValueError(f"the data of {path.stem} changed since this run began: --overwrite true begins it again")
+    write_json(path, facts)
+
+
+def _load_weights(model: SentenceTransformer, path: Path) -> None:
+    """Loads what `trainable_weights` saved; another set of parameters is an error."""
+    weights, expected = load_file(path), set(trainable_weights(model))
+    if set(weights) != expected:
+        raise ValueError(f"{path} has other parameters than the model: --overwrite true begins the run again")
+    model.load_state_dict(weights, strict=False)
 
 
 def remove_broken_checkpoints(folder: Path) -> None:
     """Deletes checkpoints that a killed process left half written, so that the run resumes at the one before."""
     for path in sorted(folder.glob("checkpoint-*")):
         try:
-            json.loads((path / "trainer_state.json").read_text())
+            state = json.loads((path / "trainer_state.json").read_text())
+            if best := state.get("best_model_checkpoint"):
+                # the folder may have been moved since
+                state["best_model_checkpoint"] = str(folder / Path(best).name)
+                write_json(path / "trainer_state.json", state)
             for weights in path.glob("*.safetensors"):
                 load_file(weights)
             # unreadable optimiser states show as truncated zip archives

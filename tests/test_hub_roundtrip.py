@@ -92,6 +92,9 @@ def make_run(folder: Path) -> tuple[Path, np.ndarray, np.ndarray]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
+    from modeling.adapters import FINGERPRINT, probe_vectors
+    from modeling.files import write_json
+
     torch.manual_seed(0)
     words = ["[PAD]", "[UNK]", *dict.fromkeys(" ".join(SENTENCES).split()), *(f"word{i}" for i in range(50))]
     tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
@@ -108,6 +111,7 @@ def make_run(folder: Path) -> tuple[Path, np.ndarray, np.ndarray]:
     adapted.save_pretrained(folder / "run" / "adapter")
     model[0].model = adapted.merge_and_unload()
     model.save_pretrained(str(folder / "run" / "merged"), create_model_card=False)
+    write_json(folder / "run" / "merged" / FINGERPRINT, {"vectors": probe_vectors(model).tolist()})
     return folder / "run", base_vectors, model.encode(SENTENCES)
 
 

@@ -27,7 +27,7 @@ def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: fl
     (parts / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     BertTokenizerFast(vocab=str(parts / "vocab.txt"), model_max_length=64).save_pretrained(parts)
     config = BertConfig(vocab_size=len(VOCABULARY), hidden_size=hidden_size, num_hidden_layers=2, num_attention_heads=4,
-                        intermediate_size=64, max_position_embeddings=64, hidden_dropout_prob=dropout,
+                        intermediate_size=64, max_position_embeddings=128, hidden_dropout_prob=dropout,
                         attention_probs_dropout_prob=dropout)  # fmt: skip
     BertModel(config, add_pooling_layer=False).save_pretrained(parts)
     transformer = Transformer(str(parts), max_seq_length=48)

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 
 import datasets
@@ -18,6 +17,7 @@ import yaml
 
 import dataset_scripts.__main__ as cli
 from dataset_scripts.metadata import load_metadata
+from modeling.hub import PublishError, publish_dataset
 
 ROOT = Path(__file__).parents[2]
 # of 20 discussions 17 train, 1 validates, 2 test; each has 3 pairs, 1 triplet, 3 arguments
@@ -181,10 +181,53 @@ def test_wrong_options(option, raw, tmp_path, capsys):
 
 def test_private_push(raw, tmp_path, monkeypatch, capsys):
     calls = []
-    hub = types.ModuleType("modeling.hub")
-    hub.publish_dataset = lambda folder, repo_id, private=False, token=None: calls.append((folder, repo_id, private))
-    monkeypatch.setitem(sys.modules, "modeling.hub", hub)
+
+    def publish(folder, repo_id, private=False):
+        calls.append((folder, repo_id, private))
+        return {"url": "https://hub.example/datasets/org/kialo", "unchanged": len(calls) > 1}
+
+    monkeypatch.setattr(cli, "publish_dataset", publish)
+    monkeypatch.setattr(cli, "check_ready", lambda repo_id: None)
     out = tmp_path / "out"
     push = ["--push_to_hub", "org/kialo", "--private"]
-    assert cli.main(["kialo", "--data", str(raw), "--out", str(out), "--config", "triplets", *push]) == 0
-    assert calls == [(out, "org/kialo", True)] and "Terms: Kialo's terms" in capsys.readouterr().out
+    command = ["kialo", "--data", str(raw), "--out", str(out), "--config", "triplets", *push]
+    assert cli.main(command) == 0
+    assert calls == [(out, "org/kialo", True)]
+    printed = capsys.readouterr().out
+    assert "Terms: Kialo's terms" in printed
+    assert printed.endswith("Published: https://hub.example/datasets/org/kialo\n")
+    assert cli.main(command) == 0
+    assert capsys.readouterr().out.endswith("Published: https://hub.example/datasets/org/kialo (unchanged)\n")
+
+
+def test_a_push_that_cannot_succeed_fails_before_the_build(raw, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    out = tmp_path / "out"
+    command = ["kialo", "--data", str(raw), "--out", str(out), "--private", "--push_to_hub"]
+    assert cli.main([*command, "org/kialo"]) == 2
+    assert "error: no token for the Hub: log in with `hf auth login`" in capsys.readouterr().err
+    assert cli.main([*command, "kialo"]) == 2
+    assert "error: 'kialo' has no owner" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_push_that_fails_is_no_traceback(raw, tmp_path, monkeypatch, capsys):
+    def publish(folder, repo_id, private=False):
+        raise PublishError("the connection to the Hub failed")
+
+    monkeypatch.setattr(cli, "publish_dataset", publish)
+    monkeypatch.setattr(cli, "check_ready", lambda repo_id: None)
+    push = ["--push_to_hub", "org/kialo", "--private", "--config", "triplets"]
+    assert cli.main(["kialo", "--data", str(raw), "--out", str(tmp_path / "out"), *push]) == 2
+    assert "error: the connection to the Hub failed\n" in capsys.readouterr().err
+
+
+def test_the_folder_itself_knows_its_terms(built, tmp_path):
+    moved = built[0].rename(tmp_path / "moved")
+    with pytest.raises(PublishError, match=r"\(kialo\) must not be published: Kialo's terms.*Add --private"):
+        publish_dataset(moved, "org/kialo", dry_run=True)
+    assert publish_dataset(moved, "org/kialo", dry_run=True, private=True)["repo_id"] == "org/kialo"
+    summary = json.loads((moved / "summary.json").read_text())
+    (moved / "summary.json").write_text(json.dumps(summary | {"redistributable": True}))
+    assert publish_dataset(moved, "org/kialo", dry_run=True)["repo_id"] == "org/kialo"

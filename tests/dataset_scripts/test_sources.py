@@ -4,8 +4,10 @@ import csv
 from collections import Counter
 
 import pytest
+from datasets import ClassLabel, Dataset, Features, Value, concatenate_datasets
 
-from dataset_scripts.sources import DEMO_FOLDER, load_source, source_name
+from dataset_scripts.schema import PAIRS
+from dataset_scripts.sources import DEMO_FOLDER, load_source, load_split, source_name
 
 
 def test_demonstration(tmp_path):
@@ -68,3 +70,63 @@ def test_names_to_publish(tiny_data):
     assert source_name(str(tiny_data)) == source_name(f"{tiny_data}/") == "tiny-debates"
     assert source_name("org/kialo-stance") == "org/kialo-stance"
     assert source_name("demo") == "demonstration"
+
+
+def folder_of(path, labels, feature, split="train"):
+    """A data set of pairs whose labels are stored in a given way."""
+    texts = [f"text {number}" for number in range(len(labels))]
+    features = Features({"sentence1": Value("string"), "label": feature, "sentence2": Value("string")})
+    rows = Dataset.from_dict({"sentence1": texts, "label": labels, "sentence2": texts}, features=features)
+    (path / "pairs").mkdir(parents=True)
+    rows.to_parquet(path / "pairs" / f"{split}.parquet")
+    configs = f"- config_name: pairs\n  data_files: [{{split: {split}, path: pairs/{split}.parquet}}]\n"
+    (path / "README.md").write_text(f"---\nconfigs:\n{configs}---\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "feature"),
+    [
+        ([1, 0, 0], ClassLabel(names=["oppose", "agree"])),
+        ([0, 1, 1], ClassLabel(names=["agree", "oppose"])),
+        ([1, 0, 0], Value("int64")),
+        ([1, 0, 0], Value("int8")),
+        ([True, False, False], Value("bool")),
+    ],
+)
+def test_labels_are_read_by_their_meaning(tmp_path, labels, feature):
+    rows = load_split(folder_of(tmp_path / "data", labels, feature), "pairs", "train", tmp_path)
+    assert rows["label"] == [1, 0, 0]  # agree, oppose, oppose
+    assert rows.features["label"] == PAIRS["label"]
+    assert rows["sentence1"] == ["text 0", "text 1", "text 2"]
+    columns = ["sentence1", "sentence2", "label"]
+    demo = load_split("demo", "pairs", "train", tmp_path).select_columns(columns)
+    assert len(concatenate_datasets([demo, rows.select_columns(columns)])) == len(demo) + 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "feature", "message"),
+    [
+        (
+            [0, 1],
+            ClassLabel(names=["con", "pro"]),
+            r"must be one of oppose, agree, or 0 and 1; it has \['con', 'pro'\]",
+        ),
+        ([0, 1, 2], ClassLabel(names=["oppose", "agree", "none"]), "it has .*'none'"),
+        ([0, 1, 2], Value("int64"), r"must be 0 \(oppose\) or 1 \(agree\); it has 2 too"),
+        ([0, 1, -1], ClassLabel(names=["oppose", "agree"]), "it has -1 too"),
+        ([0, None], Value("int64"), "it has None too"),
+        ([0.0, 0.7], Value("float64"), "or 0 and 1; it has Value.'float64'"),
+        (["agree", "oppose"], Value("string"), "or 0 and 1; it has Value.'string'"),
+    ],
+)
+def test_other_labels_are_refused(tmp_path, labels, feature, message):
+    with pytest.raises(ValueError, match=r"data' \(pairs, train\): label .*" + message):
+        load_source(folder_of(tmp_path / "data", labels, feature), "pairs", tmp_path)
+
+
+def test_a_source_without_that_split(tmp_path):
+    source = folder_of(tmp_path / "data", [0, 1], Value("int64"), split="test")
+    with pytest.raises(ValueError, match=r"data' \(pairs\) has no train split; it has test"):
+        load_split(source, "pairs", "train", tmp_path)
+    assert len(load_split(source, "pairs", "test", tmp_path)) == 2

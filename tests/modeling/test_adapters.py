@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
+from modeling import adapters
 from modeling.adapters import (
     FINGERPRINT,
     WEIGHTS,
@@ -146,6 +147,21 @@ def test_base_of_another_width(adapter, tmp_path):
     wider = save_encoder(tmp_path / "wider", hidden_size=64)
     with pytest.raises(AdapterError, match=r"foreign base: .* has shape \(4, 32\), this base needs \(4, 64\)"):
         load_adapter(adapter, resolve(str(wider), "org/tiny"))
+
+
+def test_the_base_is_loaded_once(adapter, backbone, monkeypatch):
+    calls = []
+    monkeypatch.setattr(adapters, "load_backbone", lambda *given: calls.append(given) or load_backbone(*given))
+    load_adapter(adapter, backbone)
+    assert calls == [(backbone,)]
+    load_adapter(adapter, backbone, base=load_backbone(backbone))
+    assert len(calls) == 1
+
+
+def test_a_model_of_another_width_than_its_base_is_saved(tmp_path, backbone):
+    wider = load_backbone(resolve(str(save_encoder(tmp_path / "wider", hidden_size=64)), "org/wider"))
+    save_merged(wider, tmp_path / "merged", backbone)
+    assert load_merged(tmp_path / "merged").get_embedding_dimension() == 64
 
 
 def test_weights_of_another_training(adapter, backbone):

@@ -82,6 +82,22 @@ def test_load_backbone(tiny_base):
     assert [type(module).__name__ for module in model] == ["Transformer", "Pooling", "Normalize"]
 
 
+def test_more_tokens_than_positions(tiny_base):
+    base = resolve(str(tiny_base), "org/tiny")
+    limit = load_backbone(base)[0].model.config.max_position_embeddings
+    assert load_backbone(base, max_length=limit).encode(["trams " * 2 * limit]).shape == (1, 32)
+    with pytest.raises(ValueError, match=f"--max_length {limit + 1} is more than the {limit} tokens that org/tiny can"):
+        load_backbone(base, max_length=limit + 1)
+
+
+@pytest.mark.parametrize(("architecture", "limit"), [("bert", 514), ("roberta", 512), ("mpnet", 512), ("t5", None)])
+def test_positions(shell, architecture, limit):
+    sizes = {} if architecture == "t5" else {"max_position_embeddings": 514}
+    with torch.device("meta"):
+        inner = AutoModel.from_config(AutoConfig.for_model(architecture, **sizes))
+    assert backbone._positions(shell(inner)) == limit
+
+
 def test_normalize_is_appended_where_it_is_missing(tiny_base, tmp_path):
     whole = SentenceTransformer(str(tiny_base))
     SentenceTransformer(modules=[whole[0], whole[1]]).save(str(tmp_path / "raw"))

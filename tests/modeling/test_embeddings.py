@@ -1,5 +1,7 @@
 """Embeddings: computed once, continued after an interruption, and compared row by row."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,23 @@ def test_an_interruption_before_the_first_chunk(model, spy, tmp_path):
     spy.fail_at = None
     assert np.isfinite(embed(model, TEXTS, tmp_path)).all()
     assert [len(chunk) for chunk in spy.chunks] == [5, 5, 2]
+
+
+def test_two_runs_at_the_same_time_compute_once(model, spy, tmp_path):
+    found, begin = [], threading.Barrier(2)
+
+    def run():
+        begin.wait()
+        found.append(embed(model, TEXTS, tmp_path))
+
+    runs = [threading.Thread(target=run) for _ in range(2)]
+    for thread in runs:
+        thread.start()
+    for thread in runs:
+        thread.join()
+    assert len(found) == 2 and np.array_equal(*found)
+    assert [len(chunk) for chunk in spy.chunks] == [5, 5, 2]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]
 
 
 def test_other_texts_another_order_or_another_model_are_another_file(model, tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Files and folders are there whole or not at all."""
 
+from pathlib import Path
+
 import pytest
 
 from modeling.files import atomic_folder, read_json, write_json, write_text
@@ -75,3 +77,38 @@ def test_leftovers_of_a_killed_process_do_not_get_in(tmp_path):
     with atomic_folder(tmp_path / "model") as temporary:
         (temporary / "weights.txt").write_text("new")
     assert names(tmp_path / "model") == ["weights.txt"]
+
+
+@pytest.mark.parametrize("interrupted", [1, 2])
+def test_an_interruption_at_a_rename_leaves_the_old_folder(tmp_path, monkeypatch, interrupted):
+    folder, calls, replace = tmp_path / "model", [], Path.replace
+    folder.mkdir()
+    (folder / "weights.txt").write_text("old")
+
+    def interrupt(path, target):
+        calls.append(path)
+        if len(calls) == interrupted:
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt), atomic_folder(folder) as temporary:
+        (temporary / "weights.txt").write_text("new")
+    assert (folder / "weights.txt").read_text() == "old"
+    assert names(tmp_path) == ["model"]
+
+
+def test_what_a_killed_process_moved_aside_is_put_back(tmp_path):
+    folder, old = tmp_path / "model", tmp_path / ".model.123.old"
+    others = [tmp_path / ".model.v2.123.old", tmp_path / ".other.123.old"]  # of model.v2 and other
+    for path in (old, *others):
+        path.mkdir()
+        (path / "weights.txt").write_text("old")
+    with pytest.raises(RuntimeError), atomic_folder(folder):
+        raise RuntimeError
+    assert (folder / "weights.txt").read_text() == "old"
+    assert not old.exists() and all(path.exists() for path in others)
+    old.mkdir()  # killed after the second rename: the new one is there
+    with pytest.raises(RuntimeError), atomic_folder(folder):
+        raise RuntimeError
+    assert not old.exists() and (folder / "weights.txt").read_text() == "old"

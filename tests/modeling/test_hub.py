@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from modeling import hub, scanning
 from tests.hub_server import HubServer
@@ -45,6 +45,35 @@ def model(tmp_path):
     (folder / "eval" / "similarity_evaluation_test_results.csv").write_text("epoch,cosine\n1,0.9\n")
     (folder / ".DS_Store").write_bytes(b"\0")
     return folder
+
+
+@pytest.fixture(scope="session")
+def trained(tiny_base, tmp_path_factory):
+    """A run that trained an adapter: its folder, with all that is published."""
+    import torch
+
+    from modeling.adapters import add_lora, load_adapter, save_adapter, save_merged
+    from modeling.backbone import load_backbone, resolve
+
+    folder, backbone = tmp_path_factory.mktemp("trained") / "run", resolve(str(tiny_base), "org/base")
+    model = load_backbone(backbone)
+    add_lora(model, rank=2)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:
+                parameter.normal_(std=0.5)
+    save_adapter(model, folder / "adapter", backbone)
+    save_merged(load_adapter(folder / "adapter", backbone), folder / "merged", backbone)
+    (folder / "merged" / "README.md").write_text(CARD)
+    (folder / "adapter" / "README.md").write_text("# {{adapter_repo_id}}, merged: {{repo_id}}\n")
+    (folder / "recipe.json").write_text(json.dumps({"base": str(tiny_base), "base_id": "org/base"}))
+    return folder
+
+
+@pytest.fixture
+def run_dir(trained, tmp_path):
+    return Path(shutil.copytree(trained, tmp_path / "trained"))
 
 
 PUBLISHED = ["1_Pooling/config.json", "README.md", "config.json", "model.safetensors", "vocab.txt"]
@@ -95,6 +124,11 @@ def torch_archive(path: Path) -> None:
         archive.writestr("archive/data.pkl", b"\x80\x02.")
 
 
+def truncated(path: Path) -> None:
+    save_file({"weight": np.zeros(100, dtype=np.float32)}, path)
+    path.write_bytes(path.read_bytes()[:-1])
+
+
 def link(path: Path) -> None:
     path.symlink_to("config.json")
 
@@ -114,6 +148,8 @@ BAD = [
     ("picture.png", pickle.dumps([1], protocol=5), "a pickle"),
     ("short.safetensors", b"\xff" * 40, "not what .safetensors says"),
     ("broken.json", b'{"a": ', "not what .json says"),
+    ("cut.safetensors", truncated, "bytes where its header announces 472"),
+    ("offsets.safetensors", b"\x0a" + b"\0" * 7 + b'{"a": [1]}', "header announces None"),
     ("latin.txt", "café".encode("latin-1"), "not what .txt says"),
     ("link.json", link, "a symbolic link"),
     ("notes.md", f"token = {HF}".encode(), "holds a Hugging Face token"),
@@ -367,9 +403,9 @@ def test_private_never_becomes_public(server, clean):
     assert len(server.commits("org/open")) == 2
 
 
-def test_the_token_is_written_nowhere(server, model, tmp_path, caplog, capfd):
+def test_the_token_is_written_nowhere(server, run_dir, tmp_path, caplog, capfd):
     caplog.set_level("DEBUG")
-    hub.publish_run(model.parent, "org/tiny", token=server.token, endpoint=server.url)
+    hub.publish_run(run_dir, "org/tiny", token=server.token, endpoint=server.url)
     token = server.token.encode()
     written = [path for root in (server.root, tmp_path) for path in root.rglob("*") if path.is_file()]
     assert len(written) > 10
@@ -377,25 +413,23 @@ def test_the_token_is_written_nowhere(server, model, tmp_path, caplog, capfd):
     assert server.token not in caplog.text + "".join(capfd.readouterr())
 
 
-def test_publish_run_sends_model_and_adapter(server, model):
-    adapter = model.parent / "adapter"
-    adapter.mkdir()
-    (adapter / "README.md").write_text("# {{adapter_repo_id}}, merged: {{repo_id}}\n")
-    (adapter / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
+def test_publish_run_sends_model_and_adapter(server, run_dir):
+    adapter = run_dir / "adapter"
     options = {"token": server.token, "endpoint": server.url}
-    dry = hub.publish_run(model.parent, "org/tiny", dry_run=True)
-    assert [(d["repo_id"], len(d["files"])) for d in dry] == [("org/tiny", 5), ("org/tiny-adapter", 2)]
+    sizes = [sum(path.is_file() for path in (run_dir / part).rglob("*")) for part in ("merged", "adapter")]
+    dry = hub.publish_run(run_dir, "org/tiny", dry_run=True)
+    assert [(d["repo_id"], len(d["files"])) for d in dry] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert server.requests == []
     (adapter / "notes.txt").write_text(SENTENCE)
     with pytest.raises(hub.StagingError, match=r"notes.txt: holds 1 training text"):
-        hub.publish_run(model.parent, "org/tiny", forbidden_texts=iter([SENTENCE]), **options)
+        hub.publish_run(run_dir, "org/tiny", forbidden_texts=iter([SENTENCE]), **options)
     assert server.requests == []  # one bad part, and none is sent
     (adapter / "notes.txt").unlink()
-    results = hub.publish_run(model.parent, "org/tiny", **options)
-    assert [(r["repo_id"], r["uploaded"]) for r in results] == [("org/tiny", 5), ("org/tiny-adapter", 2)]
+    results = hub.publish_run(run_dir, "org/tiny", **options)
+    assert [(r["repo_id"], r["uploaded"]) for r in results] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert server.read("org/tiny-adapter", "README.md") == b"# org/tiny-adapter, merged: org/tiny\n"
     assert server.read("org/tiny", "README.md").endswith(b"# org/tiny\n\nIts adapter is org/tiny-adapter.\n")
-    assert all(r["unchanged"] for r in hub.publish_run(model.parent, "org/tiny", **options))
+    assert all(r["unchanged"] for r in hub.publish_run(run_dir, "org/tiny", **options))
     with pytest.raises(ValueError, match="no merged/ folder"):
         hub.publish_run(adapter, "org/tiny")
 
@@ -407,7 +441,77 @@ def test_metric_and_dataset_need_their_files(tmp_path):
         hub.publish_dataset(tmp_path, "org/rows")
 
 
-def test_command_line(model, server, tmp_path):
+def spoil(path: Path, change) -> None:
+    """Changes one tensor of a file of weights."""
+    weights = load_file(path)
+    name = next(name for name in sorted(weights) if "value" in name and "bias" not in name)
+    weights[name] = change(weights[name])
+    save_file(weights, path, metadata={"format": "pt"})
+
+
+# part of the run, what happens to its weights, and what the error must say
+BROKEN = [
+    ("merged", lambda path: path.write_bytes(path.read_bytes()[:-64]), r"model\.safetensors: damaged: \d+ bytes where"),
+    ("merged", lambda path: spoil(path, lambda tensor: tensor * np.nan), "NaN or infinite weights"),
+    ("merged", lambda path: spoil(path, lambda tensor: tensor + 3), "does not reproduce the trained one"),
+    ("adapter", lambda path: path.write_bytes(path.read_bytes()[:-64]), r"adapter_model\.safetensors: damaged: "),
+    ("adapter", lambda path: spoil(path, lambda tensor: tensor * np.nan), "NaN or infinite weights"),
+    ("adapter", lambda path: spoil(path, lambda tensor: tensor * 2 + 1), "does not reproduce the trained model"),
+]
+
+
+@pytest.mark.parametrize(("part", "damage", "message"), BROKEN)
+def test_damaged_weights_are_not_sent(server, run_dir, part, damage, message):
+    damage(next((run_dir / part).glob("*.safetensors")))
+    with pytest.raises(ValueError, match=message):
+        hub.publish_run(run_dir, "org/tiny", token=server.token, endpoint=server.url)
+    assert server.requests == []
+
+
+def test_an_adapter_without_its_base_is_read_all_the_same(server, run_dir):
+    (run_dir / "recipe.json").write_text(json.dumps({"base": "org/base", "base_id": None}))  # not in the cache
+    assert len(hub.publish_run(run_dir, "org/tiny", dry_run=True)) == 2
+    spoil(run_dir / "adapter" / "adapter_model.safetensors", lambda tensor: tensor * np.inf)
+    with pytest.raises(ValueError, match="NaN or infinite weights"):
+        hub.publish_run(run_dir, "org/tiny", dry_run=True)
+    assert server.requests == []
+
+
+def test_readiness_is_checked_without_the_network(server, monkeypatch):
+    with pytest.raises(ValueError, match="'tiny' has no owner: write owner/name"):
+        hub.check_ready("tiny", server.token)
+    with pytest.raises(hub.PublishError, match="no token for the Hub"):
+        hub.check_ready("org/tiny")
+    assert hub.check_ready("org/tiny", server.token) == server.token
+    monkeypatch.setenv("HF_TOKEN", "hf_other")
+    assert hub.check_ready("org/tiny") == "hf_other"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(hub.PublishError, match="HF_HUB_OFFLINE is set"):
+        hub.check_ready("org/tiny", server.token)
+    assert server.requests == []
+
+
+def test_vocabularies_of_tokenizers_are_published_by_name(clean):
+    (clean / "bpe.codes").write_text("#version: 0.2\nt h 1024\nth e</w> 512\n")
+    pieces = b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n\t\n\x04\xe2\x96\x81e\x15\0\0\0\xc0"
+    for name in ("sentencepiece.bpe.model", "spiece.model"):
+        (clean / name).write_bytes(pieces)
+    assert hub.scan(clean, "model") == []
+    (clean / "other.model").write_bytes(pieces)
+    assert [(f.file, f.problem) for f in hub.scan(clean, "model")] == [
+        ("other.model", "files of type '.model' are not published")
+    ]
+    (clean / "other.model").unlink()
+    for name in ("sentencepiece.bpe.model", "spiece.model", "bpe.codes"):
+        (clean / name).write_bytes(pickle.dumps({"a": 1}, protocol=4))
+    found = [f.file for f in hub.scan(clean, "model") if f.problem.startswith("a pickle")]
+    assert found == ["bpe.codes", "sentencepiece.bpe.model", "spiece.model"]
+    (clean / "spiece.model").write_bytes(pieces + HF.encode())
+    assert "holds a Hugging Face token" in [f.problem for f in hub.scan(clean, "model") if f.file == "spiece.model"]
+    assert "spiece.model" in {f.file for f in hub.scan(clean, "dataset")}
+
+
+def test_command_line(run_dir, server, tmp_path):
     def run(*arguments, **environment):
         # -X importtime names every module: the help must not load the client, let alone torch
         command = [sys.executable, "-X", "importtime", "-m", "modeling.hub", *map(str, arguments)]
@@ -417,16 +521,22 @@ def test_command_line(model, server, tmp_path):
     helped = run("--help")
     assert helped.returncode == 0 and "{model,dataset,metric}" in helped.stdout
     assert not re.search(r"\| +(huggingface_hub|torch|numpy)\b", helped.stderr)
-    dry = run("model", model.parent, "org/tiny", "--dry_run")
-    assert dry.stdout.startswith(f"org/tiny: would send {', '.join(PUBLISHED)}; skipped: .DS_Store, checkpoint-10, ")
+    shutil.rmtree(run_dir / "adapter")
+    (run_dir / "merged" / "training_args.bin").write_bytes(b"\x80\x04.")
+    dry = run("model", run_dir, "org/tiny", "--dry_run")
+    assert dry.stdout.startswith(
+        "org/tiny: would send 1_Pooling/config.json, 2_Normalize/config.json, README.md, config.json, "
+    )
+    assert dry.stdout.endswith("; skipped: training_args.bin\n")
     assert server.requests == []
-    sent = run("model", model.parent, "org/tiny", "--private")
+    count = len(dry.stdout.split("; skipped")[0].split(", "))
+    sent = run("model", run_dir, "org/tiny", "--private")
     commit = server.commits("org/tiny")[-1]["oid"]
-    assert sent.stdout == f"{server.url}/org/tiny: 5 files sent, commit {commit}\n"
+    assert sent.stdout == f"{server.url}/org/tiny: {count} files sent, commit {commit}\n"
     assert server.repositories["model", "org/tiny"]["private"] is True
     texts = tmp_path / "texts.txt"
     texts.write_text("its adapter is: org/tiny-adapter\n")
-    refused = run("model", model.parent, "org/tiny", "--forbidden_texts", texts)
+    refused = run("model", run_dir, "org/tiny", "--forbidden_texts", texts)
     assert refused.returncode == 1
     assert "- README.md: holds 1 training text(s)" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -4,13 +4,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from datasets import load_dataset
 from safetensors.torch import load_file
@@ -18,6 +18,8 @@ from safetensors.torch import load_file
 from modeling.training import remove_broken_checkpoints
 from tests.hub_server import HubServer
 from tests.tiny import save_encoder
+
+TWO = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def losses(run_dir: Path, phase: int) -> list[float]:
 def test_run_folder_is_complete(uninterrupted):
     folder, printed = uninterrupted
     assert {path.name for path in folder.iterdir()} == {
-        "adapter", "checkpoints", "merged", "phases", "recipe.json", "results.json"
+        "adapter", "checkpoints", "data", "merged", "phases", "recipe.json", "results.json"
     }  # fmt: skip
     assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
     results = json.loads((folder / "results.json").read_text())
@@ -81,17 +83,22 @@ def test_training_learns(uninterrupted):
     assert stance["trained"]["stance_auroc"] > stance["base"]["stance_auroc"] + 0.1
 
 
+def kill_at(words: list[str], checkpoint: Path) -> None:
+    """Starts a command and kills it and its children at once when a checkpoint appears."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        deadline = time.monotonic() + 120
+        while not checkpoint.exists():
+            assert process.poll() is None, process.stderr.read()[-3000:]
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        for child in [*psutil.Process(process.pid).children(recursive=True), process]:
+            child.kill()
+
+
 def test_killed_run_resumes_to_the_same_weights(command, uninterrupted, tmp_path, tiny_data):
     words = command(tmp_path)
-    checkpoints = tmp_path / "stance-demo" / "checkpoints" / "2-pairs"
-    process = subprocess.Popen(words, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not (checkpoints / "checkpoint-24").exists():
-        assert process.poll() is None, process.stderr.read()[-3000:]
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    kill_at(words, tmp_path / "stance-demo" / "checkpoints" / "2-pairs" / "checkpoint-24")
     assert not (tmp_path / "stance-demo" / "merged").exists()
     check_no_training_text(tmp_path, tiny_data)  # checkpoints have model cards too
 
@@ -164,8 +171,10 @@ def test_two_processes_equal_one(command, tmp_path):
     extra = ("--lora_dropout", "0", "--learning_rate", "0.0005", "--objective", "siamese", "--epochs", "2",
              "--keep", "1")  # fmt: skip
     run(command(tmp_path / "one", *extra, base=base))
-    launcher = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-    run(command(tmp_path / "two", *extra, "--world_size", "2", base=base, launcher=launcher))
+    two_processes = command(tmp_path / "two", *extra, "--world_size", "2", base=base, launcher=TWO)
+    # in the second epoch: the sampler has to learn of it after the resumption
+    kill_at(two_processes, tmp_path / "two" / "stance-demo" / "checkpoints" / "1-pairs" / "checkpoint-72")
+    run(two_processes)
     one, two = tmp_path / "one" / "stance-demo", tmp_path / "two" / "stance-demo"
     # the loss of every step agrees, so the rows of every step do, in both epochs
     assert len(losses(one, 0)) == 98
@@ -175,6 +184,48 @@ def test_two_processes_equal_one(command, tmp_path):
         json.loads((run_dir / "results.json").read_text())["evaluations"][0]["trained"] for run_dir in (one, two)
     ]
     assert metrics[1]["stance_auroc"] == pytest.approx(metrics[0]["stance_auroc"], abs=0.005)
+
+
+def test_full_fine_tuning_in_two_processes(command, tmp_path):
+    run(command(tmp_path, "--lora", "false", "--max_steps", "3", launcher=TWO))
+    folder = tmp_path / "stance-demo"
+    assert not (folder / "adapter").exists()
+    results = json.loads((folder / "results.json").read_text())
+    # the pooler, 32 x 32 weights and 32 biases, is not used and not trained
+    assert results["all_parameters"] - results["trainable_parameters"] == 32 * 32 + 32
+
+
+def test_changed_data_do_not_continue_a_run(uninterrupted, tmp_path):
+    from datasets import Dataset
+
+    from modeling.system import Phase
+    from modeling.training import _check_data
+
+    rows = Dataset.from_dict({"sentence1": ["a"], "sentence2": ["b"], "label": [1]})
+    _check_data(Phase("pairs", rows, None, 1), tmp_path / "1-pairs.json")
+    _check_data(Phase("pairs", rows, None, 1), tmp_path / "1-pairs.json")
+    changed = Dataset.from_dict({"sentence1": ["a"], "sentence2": ["b"], "label": [0]})
+    with pytest.raises(ValueError, match="changed since this run began"):
+        _check_data(Phase("pairs", changed, None, 1), tmp_path / "1-pairs.json")
+
+
+def test_overwriting_a_linked_folder_discards_what_it_links_to(command, uninterrupted, tmp_path):
+    from types import SimpleNamespace
+
+    from modeling.run import claim_folder
+
+    elsewhere = shutil.copytree(uninterrupted[0], tmp_path / "elsewhere")
+    (tmp_path / "link").symlink_to(elsewhere)
+    recipe = SimpleNamespace(run_dir=tmp_path / "link", overwrite=True)
+    claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"margin": 0.9}))
+    assert [path.name for path in (tmp_path / "link").iterdir()] == ["recipe.json"]
+
+
+def test_an_unreadable_test_source_is_found_before_training(command, tmp_path):
+    words = command(tmp_path, "--inference", str(tmp_path / "nowhere"))
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0 and "nowhere" in done.stderr
+    assert not (tmp_path / "stance-demo" / "checkpoints").exists()
 
 
 def test_wrong_number_of_processes_is_an_error(command, tmp_path):
