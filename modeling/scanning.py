@@ -116,8 +116,8 @@ def _read(path: Path) -> str | None:
             data = file.read()
     if path.suffix == ".png":
         return data.decode("latin-1") if data.startswith(_MAGIC[".png"]) else None
-    if path.suffix == ".model":  # sentencepiece's vocabularies are a binary message
-        return data.decode("latin-1")
+    if path.suffix == ".model":  # sentencepiece's vocabularies are a binary message with texts in it
+        return data.decode(errors="replace")
     try:
         text = data.decode()
         # Without JSON's escapes, else an accented or quoted text would not be recognised.

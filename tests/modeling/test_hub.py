@@ -453,7 +453,7 @@ def spoil(path: Path, change) -> None:
 BROKEN = [
     ("merged", lambda path: path.write_bytes(path.read_bytes()[:-64]), r"model\.safetensors: damaged: \d+ bytes where"),
     ("merged", lambda path: spoil(path, lambda tensor: tensor * np.nan), "NaN or infinite weights"),
-    ("merged", lambda path: spoil(path, lambda tensor: tensor + 3), "does not reproduce the trained one"),
+    ("merged", lambda path: spoil(path, lambda tensor: -20 * tensor), "does not reproduce the trained one"),
     ("adapter", lambda path: path.write_bytes(path.read_bytes()[:-64]), r"adapter_model\.safetensors: damaged: "),
     ("adapter", lambda path: spoil(path, lambda tensor: tensor * np.nan), "NaN or infinite weights"),
     ("adapter", lambda path: spoil(path, lambda tensor: tensor * 2 + 1), "does not reproduce the trained model"),

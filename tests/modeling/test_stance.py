@@ -239,7 +239,7 @@ def sources(monkeypatch, splits):
     """Every configuration has these splits of six rows."""
     rows = Dataset.from_dict({"sentence1": list("abcdef"), "sentence2": list("ghijkl"), "label": [0, 1, 2, 0, 1, 2],
                               "score": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]})  # fmt: skip
-    monkeypatch.setattr(stance, "load_source", lambda source, config, cache: dict.fromkeys(splits, rows))
+    monkeypatch.setattr("dataset_scripts.sources.load_source", lambda *arguments: dict.fromkeys(splits, rows))
 
 
 def test_inference_is_for_testing_only(make, monkeypatch):
