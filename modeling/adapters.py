@@ -227,7 +227,11 @@ def _write_fingerprint(folder: Path, vectors: np.ndarray, base_vectors: np.ndarr
     if not np.isfinite(vectors).all():
         raise AdapterError("the trained model returns NaN; training diverged: lower --learning_rate")
     if vectors.shape == base_vectors.shape and np.abs(vectors - base_vectors).max() < 1e-6:
-        raise AdapterError("the trained model equals its base: no step was taken or the adapter is not active")
+        raise AdapterError(
+            "the trained model equals its base: no step was taken, or no evaluation was "
+            "better than the one before learning began: train on more rows, change --learning_rate, or keep the last "
+            "step with --keep_best false --overwrite true"
+        )
     rounded = {"vectors": vectors, "base_vectors": base_vectors}
     write_json(
         folder / FINGERPRINT,

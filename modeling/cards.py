@@ -11,7 +11,7 @@ from huggingface_hub import EvalResult, ModelCardData
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
 from modeling.files import write_text
-from modeling.report import HEADER, comparison_rows, demonstration_rows, text_table
+from modeling.report import HEADER, LEGEND, comparison_rows, demonstration_rows, text_table
 from modeling.system import System
 
 FOLDER = Path(__file__).parent.parent / "model_cards"
@@ -47,7 +47,7 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
         usage=_usage(results, kind),
         demonstrations=_demonstrations(results),
         paper_note=f"The paper's figures: {results['paper_setup']}.",
-        results=text_table(HEADER, comparison_rows(results)),
+        results=f"{text_table(HEADER, comparison_rows(results))}\n\n{LEGEND}",
         plots=_plots(results, kind),
         training=_training(results),
         prose=(FOLDER / results["system"] / "README.md").read_text(encoding="utf-8").strip(),

@@ -98,7 +98,9 @@ def paper_figures(system: System) -> dict[str, dict[str, Any]]:
     figures: dict[str, dict[str, Any]] = {}
     for result in system.PAPER.results:
         if result.applies(system.recipe):
-            entry = figures.setdefault(result.metric, {"table": result.table, "base": None, "trained": None})
+            entry = figures.setdefault(
+                result.metric, {"table": result.table, "data": result.data, "base": None, "trained": None}
+            )
             entry["base" if result.of_base else "trained"] = result.value
     return figures
 
@@ -121,6 +123,8 @@ def comparison_rows(results: dict[str, Any]) -> list[list[str]]:
     for evaluation in results["evaluations"]:
         for metric in evaluation["headline"]:
             paper = results["paper"].get(metric, {})
+            if paper.get("data", "") not in evaluation["dataset_id"].lower():
+                paper = {}  # a figure on other data is no comparison
             rows.append(
                 [metric, evaluation["dataset"], cell(paper.get("base")), cell(evaluation["base"][metric]),
                  cell(paper.get("trained")), cell(evaluation["trained"][metric])]
@@ -134,6 +138,10 @@ def demonstration_rows(results: dict[str, Any]) -> list[list[str]]:
     return [[r["shows"], r["first"], r["second"], f"{r['base']:.2f}", f"{r['trained']:.2f}"] for r in rows]
 
 
+LEGEND = (
+    "auroc: 0.5 where the groups do not come apart, 1 where they do so fully; kl: divergence of their histograms, "
+    "which grows with any difference and is to be read with auroc; spearman: agreement with people's judgement."
+)
 HEADER = ["measure", "data", "paper, base", "base", "paper", "ours"]
 
 
@@ -152,5 +160,6 @@ def print_report(results: dict[str, Any], run_dir: Path) -> None:
     print(f"\n{results['name']}: {trainable:,} of {total:,} parameters trained in {seconds:.0f} s")
     print(f"\nTest data, base and merged model as loaded from disk. Paper: {results['paper_setup']}.\n")
     print(text_table(HEADER, comparison_rows(results)))
+    print(f"\n{LEGEND}")
     print("\n" + text_table(["cosine of", "first", "second", "base", "ours"], demonstration_rows(results)))
     print(f'\nLoad it:\n    SentenceTransformer("{run_dir / "merged"}")')

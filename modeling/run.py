@@ -8,6 +8,7 @@ import shutil
 import warnings
 from typing import Any
 
+import datasets
 from transformers import set_seed
 from transformers.utils import logging as transformers_logging
 
@@ -73,7 +74,9 @@ def claim_folder(system: System) -> None:
     theirs = read_json(path)
     if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
         raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output_dir")
-    if theirs is not None and theirs != mine and not recipe.overwrite:
+    # a run that failed before its first checkpoint, by a mistyped source say, holds nothing worth keeping
+    begun = any(next(recipe.run_dir.glob(p), None) for p in ("checkpoints/*/checkpoint-*", "phases/*", "results.json"))
+    if theirs is not None and theirs != mine and begun and not recipe.overwrite:
         other = {k: v for k, v in theirs.items() if v != mine.get(k)}
         raise ValueError(
             f"{recipe.run_dir} holds a run with other options ({other} instead of "
@@ -137,6 +140,7 @@ def grid_table(finished: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
 def _quiet() -> None:
     """Silences what is said once per loaded file; the bars of long work stay."""
     transformers_logging.disable_progress_bar()
+    datasets.disable_progress_bars()
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     for name in ("httpx", "sentence_transformers", "datasets", "accelerate", "fsspec"):

@@ -179,7 +179,8 @@ class StanceSystem(System):
     def evaluators(self, split: str) -> list[Evaluator]:
         testing = split == "test"
         source = self.recipe["stance"] or self.recipe.data[0]
-        pairs = self._rows(source, "pairs", split, self.recipe.max_test_rows if testing else self.recipe.max_eval_rows)
+        limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
+        pairs = self._rows(source, "pairs", split, limit)
         facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
         result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts)]
         if testing and (similar := self._similar_for_base(pairs)):
@@ -191,7 +192,7 @@ class StanceSystem(System):
         for config, (evaluator, title) in further.items():
             if source := self.recipe[config]:
                 facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
-                result.append(evaluator(self._rows(source, config, split, None), title=title, **facts))
+                result.append(evaluator(self._rows(source, config, split, limit), title=title, **facts))
         return result
 
     def _similar_for_base(self, pairs: Dataset) -> Dataset | None:

@@ -63,6 +63,7 @@ class PaperResult:
         value: The figure.
         settings: The options under which it was obtained; it applies to a recipe that has all of them.
         of_base: Whether it is the untrained encoder's.
+        data: Name of the corpus it was measured on; ours stands beside it where its data's name contains this.
     """
 
     table: str
@@ -70,6 +71,7 @@ class PaperResult:
     value: float
     settings: dict[str, Any]
     of_base: bool = False
+    data: str = ""
 
     def applies(self, recipe: Recipe) -> bool:
         """Whether the recipe has the settings of this figure."""
@@ -97,10 +99,11 @@ class Paper:
         results = []
         for table in record["tables"]:
             label, metric, axis = table["table"], table["metric"], table["axis"]
-            results.append(PaperResult(label, metric, table["base"], {}, of_base=True))
+            data = table.get("data", "")
+            results.append(PaperResult(label, metric, table["base"], {}, of_base=True, data=data))
             for row in table["rows"]:
                 for point, value in zip(table["points"], row["values"], strict=True):
-                    results.append(PaperResult(label, metric, value, {**row["settings"], axis: point}))
+                    results.append(PaperResult(label, metric, value, {**row["settings"], axis: point}, data=data))
         return cls(record["setup"], record["citation"], results)
 
 

@@ -29,6 +29,7 @@ RESULTS = {
     "evaluations": [
         {
             "dataset": "demo (test)",
+            "dataset_id": "demo",
             "headline": ["stance_auroc", "stance_kl"],
             "base": {"stance_auroc": 0.5, "stance_kl": 0.12345, "stance_n_agree": 3},
             "trained": {"stance_auroc": 0.9, "stance_kl": 1.0, "stance_n_agree": 3},
@@ -124,10 +125,10 @@ def test_paper_figures():
         PaperResult("Table 2", "pearson", 0.9, {"margin": 0.5}),
     ]
     system = SimpleNamespace(PAPER=SimpleNamespace(results=results), recipe={"margin": 0.4})
-    assert paper_figures(system) == {"kl": {"table": "Table 1", "base": 0.1, "trained": 0.2}}
+    assert paper_figures(system) == {"kl": {"table": "Table 1", "data": "", "base": 0.1, "trained": 0.2}}
     system.recipe = {"margin": 0.5}
     assert paper_figures(system)["kl"]["trained"] == 0.3
-    assert paper_figures(system)["pearson"] == {"table": "Table 2", "base": None, "trained": 0.9}
+    assert paper_figures(system)["pearson"] == {"table": "Table 2", "data": "", "base": None, "trained": 0.9}
 
 
 def test_environment(monkeypatch):
@@ -146,3 +147,15 @@ def test_print_report(tmp_path, capsys):
     assert "Paper: a big encoder on many debates." in printed
     assert text_table(HEADER, comparison_rows(RESULTS)) in printed
     assert f'SentenceTransformer("{tmp_path / "merged"}")' in printed
+
+
+def test_a_paper_figure_on_other_data_is_not_shown():
+    evaluation = {"name": "similarity", "headline": ["similarity_spearman"], "dataset": "ours (test)",
+                  "base": {"similarity_spearman": 0.9}, "trained": {"similarity_spearman": 0.8}}  # fmt: skip
+    paper = {"similarity_spearman": {"table": "Table 3", "data": "stsb", "base": 0.83, "trained": 0.81}}
+    for dataset_id, shown in (
+        ("demonstration", ["", "0.900", "", "0.800"]),
+        ("org/STSB", ["0.830", "0.900", "0.810", "0.800"]),
+    ):
+        results = {"evaluations": [evaluation | {"dataset_id": dataset_id}], "paper": paper}
+        assert comparison_rows(results)[0][2:] == shown

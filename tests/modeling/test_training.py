@@ -276,3 +276,17 @@ def test_other_evaluation_options_evaluate_again_without_training(command, unint
     assert counts["stance_n_agree"] + counts["stance_n_oppose"] == 40
     assert "license: cc-by-4.0" in (output / "stance-demo" / "merged" / "README.md").read_text()
     assert results["phases"] == json.loads((uninterrupted[0] / "results.json").read_text())["phases"]
+
+
+def test_a_mistyped_source_does_not_block_the_next_command(command, tmp_path):
+    from types import SimpleNamespace
+
+    from modeling.run import claim_folder
+
+    recipe = SimpleNamespace(run_dir=tmp_path / "run", overwrite=False)
+    claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"data": "a typo"}))
+    claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"data": "right"}))  # nothing was trained yet
+    assert json.loads((tmp_path / "run" / "recipe.json").read_text()) == {"data": "right"}
+    (tmp_path / "run" / "phases" / "1-pairs").mkdir(parents=True)
+    with pytest.raises(ValueError, match="--overwrite true"):
+        claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"data": "other"}))
