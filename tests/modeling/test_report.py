@@ -36,6 +36,7 @@ RESULTS = {
         },
         {
             "dataset": "sts (test)",
+            "dataset_id": "sts",
             "headline": ["similarity_spearman"],
             "base": {"similarity_spearman": 0.83},
             "trained": {"similarity_spearman": -0.1},
