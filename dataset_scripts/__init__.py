@@ -14,6 +14,7 @@ CORPORA = {
     "stsb": "dataset_scripts.stsb:STSBenchmark",
     "sick": "dataset_scripts.sick:Sick",
     "congress": "dataset_scripts.congress:Congress",
+    "sentiwordnet": "dataset_scripts.sentiwordnet:SentiWordNet",
 }
 
 

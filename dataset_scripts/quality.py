@@ -32,6 +32,11 @@ def is_english(text: str) -> bool:
     return sum(word in ENGLISH for word in words) >= ENGLISH_SHARE * max(1, len(words))
 
 
+def _bare(text: str) -> str:
+    """The letters and digits of a text in lower case; a text without any is its own."""
+    return _NO_LETTER.sub("", text.casefold()) or text
+
+
 class LeakGuard:
     """Keeps texts of held-out splits out of the others, however a copy is punctuated or capitalised.
 
@@ -53,11 +58,11 @@ class LeakGuard:
     def hold_out(self, split: str, texts: Iterable[str]) -> None:
         """Reserves texts for a split; a text that is reserved already stays where it is."""
         for text in texts:
-            self._split_of.setdefault(self._key(text), split)
+            self._split_of.setdefault(_bare(text), split)
 
     def leak(self, *texts: str) -> str | None:
         """The split that one of the texts is reserved for, or None."""
-        return next((split for text in texts if (split := self._split_of.get(self._key(text)))), None)
+        return next((split for text in texts if (split := self._split_of.get(_bare(text)))), None)
 
     def keep(self, *texts: str) -> bool:
         """Whether a row of these texts stays; otherwise it is counted under the split that it would leak from."""
@@ -65,10 +70,6 @@ class LeakGuard:
         if split is not None:
             self.dropped[f"a text is also in {split}"] += 1
         return split is None
-
-    @staticmethod
-    def _key(text: str) -> str:
-        return _NO_LETTER.sub("", text.casefold()) or text
 
 
 class Cleaner:
@@ -80,11 +81,13 @@ class Cleaner:
     Args:
         minimum_words: Shortest text that is kept, in white-space separated words.
         ordered: Whether the order of the texts matters (triplets), so that only identical rows are duplicates.
+        any_spelling: Whether texts that differ in case, punctuation or spaces alone are duplicates, too.
     """
 
-    def __init__(self, minimum_words: int = MINIMUM_WORDS, ordered: bool = False) -> None:
+    def __init__(self, minimum_words: int = MINIMUM_WORDS, ordered: bool = False, any_spelling: bool = False) -> None:
         self.minimum_words = minimum_words
         self.ordered = ordered
+        self.any_spelling = any_spelling
         self.dropped: Counter[str] = Counter()
         self.kept = 0
         self._seen: set[Hashable] = set()
@@ -105,6 +108,8 @@ class Cleaner:
             return f"text shorter than {self.minimum_words} words"
         if len(set(texts)) < len(texts):
             return "equal texts"
+        if self.any_spelling:
+            texts = tuple(map(_bare, texts))
         # hashes instead of the texts themselves: a million pairs stay under 100 MB
         key = hash(texts if self.ordered else tuple(sorted(texts)))
         if key in self._seen:
