@@ -20,22 +20,31 @@ class KeepSimilarityLoss(nn.Module):
     cosines of texts of different rows and those that the untrained encoder gives, a relational form of distillation
     (Park et al., 2019, section 3.2.1, with cosines for distances).
 
+    With replay, the last two columns of a row are generic texts of some similarity that the loss does not see: the
+    same squared difference over all pairs of them, and once more over the two of a row, which are the pairs of high
+    similarity and would drown among the others.
+
     Args:
         model: The encoder in training, with a LoRA adapter or without.
         loss: A loss with `compute_loss_from_embeddings(embeddings, labels)`.
-        weight: Weight of the term, at least 0.
+        weight: Weight of the term on the texts of the task, at least 0.
+        replay_weight: Weight of the term on the last two columns; None where there are no such columns.
 
     Inputs:
-        Those of `loss`.
+        Those of `loss`, and with replay two columns more.
 
-    Returns from `forward`: a dictionary with the parts `task` and `keep`; the trainer adds and logs them.
+    Returns from `forward`: a dictionary with the parts `task`, `keep` and, with replay, `replay`; the trainer adds
+    and logs them.
     """
 
-    def __init__(self, model: SentenceTransformer, loss: nn.Module, weight: float) -> None:
+    def __init__(
+        self, model: SentenceTransformer, loss: nn.Module, weight: float, replay_weight: float | None = None
+    ) -> None:
         super().__init__()
         self.model = model
         self.loss = loss
         self.weight = weight
+        self.replay_weight = replay_weight
         self.sentence_embeddings_only = getattr(loss, "sentence_embeddings_only", True)
         self._encoder = (model,)  # in a tuple: the trainer puts the distributed wrapper in place of `model`
         self._frozen = None if _has_adapter(model) else (copy.deepcopy(model).eval().requires_grad_(False),)
@@ -45,11 +54,25 @@ class KeepSimilarityLoss(nn.Module):
         embeddings = [self.model(dict(column))["sentence_embedding"] for column in features]
         with self._reference() as reference:
             before = [reference(dict(column))["sentence_embedding"] for column in features]
-        task = self.loss.compute_loss_from_embeddings(embeddings, labels)
+        end = len(embeddings) if self.replay_weight is None else len(embeddings) - 2
+        task = self.loss.compute_loss_from_embeddings(embeddings[:end], labels)
         if is_dist_initialized():  # rows of all processes, so that many see what one sees
             embeddings = [all_gather(column, with_grad=True) for column in embeddings]
             before = [all_gather(column) for column in before]
-        return {"task": task, "keep": self.weight * self.compute_keep_from_embeddings(embeddings, before)}
+        parts = {"task": task}
+        if self.weight:
+            parts["keep"] = self.weight * self.compute_keep_from_embeddings(embeddings[:end], before[:end])
+        if self.replay_weight is not None:
+            parts["replay"] = self.replay_weight * self.compute_replay_from_embeddings(embeddings[end:], before[end:])
+        return parts
+
+    @staticmethod
+    def compute_replay_from_embeddings(embeddings: list[Tensor], before: list[Tensor]) -> Tensor:
+        """The unweighted term of two columns of unit vectors, each of shape (batch, dimension)."""
+        now, then = torch.cat(embeddings), torch.cat(before)
+        change = (now @ now.T - then @ then.T).square()
+        pairs = change.diagonal(len(embeddings[0]))  # text i of the first column and text i of the second
+        return change.sum() / max(1, change.numel() - len(change)) + pairs.mean()
 
     @staticmethod
     def compute_keep_from_embeddings(embeddings: list[Tensor], before: list[Tensor]) -> Tensor:
@@ -78,7 +101,8 @@ class KeepSimilarityLoss(nn.Module):
 
     def get_config_dict(self) -> dict[str, float]:
         """The hyperparameters, for logs and cards."""
-        return {"weight": self.weight, "loss": type(self.loss).__name__}
+        config = {"weight": self.weight, "loss": type(self.loss).__name__}
+        return config if self.replay_weight is None else config | {"replay_weight": self.replay_weight}
 
 
 def _has_adapter(model: SentenceTransformer) -> bool:

@@ -87,3 +87,31 @@ def test_chunks_give_the_same_vectors_and_gradients(model):
     # tokens with [CLS] and [SEP]: 8, 3, 13, 3; the two longest together, then the two shortest
     assert widths == [13, 3]
     assert "forward" not in vars(model)
+
+
+def test_replay_by_hand():
+    # two rows; before: the two texts of a row have cosine 1, texts of different rows 0
+    before = [torch.eye(2), torch.eye(2)]
+    # the neighbour in row 0 is turned by a right angle, onto the texts of row 1
+    after = [torch.eye(2), torch.tensor([[0.0, 1.0], [0.0, 1.0]])]
+    # ordered pairs of different texts: 12. It lost its partner and gained two texts, seen from either side: 6 changes.
+    # Of the two pairs within rows one changed: 1 / 2
+    assert KeepSimilarityLoss.compute_replay_from_embeddings(after, before).item() == pytest.approx(6 / 12 + 1 / 2)
+    assert KeepSimilarityLoss.compute_replay_from_embeddings(before, before).item() == 0
+
+
+def test_replay_columns_are_held_and_hidden_from_the_loss(model):
+    add_lora(model, rank=4)
+    task = TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, 0.4)
+    loss = KeepSimilarityLoss(model, task, weight=0.0, replay_weight=3.0)
+    for name, parameter in model.named_parameters():
+        if "lora_B" in name:
+            parameter.data.normal_(std=0.3)
+    model.eval()
+    texts = (TEXTS[:2], TEXTS[1:3], TEXTS[2:], TEXTS[:2], TEXTS[2:])
+    parts = loss(columns(model, *texts), None)
+    assert set(parts) == {"task", "replay"}
+    triplets = [model(column)["sentence_embedding"] for column in columns(model, *texts[:3])]
+    torch.testing.assert_close(parts["task"], task.compute_loss_from_embeddings(triplets, None))
+    assert parts["replay"] > 0
+    assert loss.get_config_dict() == {"weight": 0.0, "loss": "TripletLoss", "replay_weight": 3.0}
