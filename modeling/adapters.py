@@ -62,6 +62,22 @@ def add_lora(
     return count_parameters(model)
 
 
+def scale_adapter(model: SentenceTransformer, factor: float) -> None:
+    """Multiplies what a LoRA adapter adds to its base, in place.
+
+    Between base (0) and trained encoder (1) lies a line of encoders that keep more of the base than they lose of the
+    task (Wortsman et al., 2022, section 4, for full fine-tuning).
+
+    Args:
+        model: Encoder with an adapter.
+        factor: 1 leaves it as it is.
+    """
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:  # the update is B A: scaling one of them scales it
+                parameter.mul_(factor)
+
+
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
     """Number of trainable and of all parameters."""
     return (

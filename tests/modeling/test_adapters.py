@@ -57,6 +57,23 @@ def adapter(saved, tmp_path):
     return Path(shutil.copytree(saved / "adapter", tmp_path / "adapter"))
 
 
+def test_scaling_an_adapter_scales_what_it_adds(backbone):
+    def loaded(factor):
+        model = load_backbone(backbone)
+        add_lora(model, rank=4, alpha=8)
+        layer = model.get_submodule("0.model.encoder.layer.0.attention.self.query")
+        with torch.no_grad():
+            for weight in (layer.lora_A["default"].weight, layer.lora_B["default"].weight):
+                weight.copy_(torch.arange(weight.numel()).reshape(weight.shape) / 100)
+        adapters.scale_adapter(model, factor)
+        return layer.get_delta_weight("default")
+
+    # (B A)[0, 0] with A and B counting up in hundredths: A's first column is 0, .32, .64, .96 and B's first row
+    # 0, .01, .02, .03; times alpha / r = 2
+    assert loaded(1.0)[0, 0].item() == pytest.approx(2 * (0.0032 + 0.0128 + 0.0288))
+    torch.testing.assert_close(loaded(0.25), loaded(1.0) / 4)
+
+
 def test_number_of_parameters(backbone):
     model = load_backbone(backbone)
     before = sum(p.numel() for p in model.parameters())
