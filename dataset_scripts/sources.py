@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, load_dataset
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, get_dataset_config_names, load_dataset
 
 from dataset_scripts import get_corpus
 from dataset_scripts.schema import PAIRS
@@ -52,6 +52,16 @@ def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> D
     return splits[split]
 
 
+def has_config(source: str, config: str) -> bool:
+    """Whether a data set (see `load_source`) has a configuration of this name; a source out of reach has none."""
+    path = Path(source).expanduser()
+    try:
+        known = _DEMO_CONFIGS if source == DEMO else get_dataset_config_names(str(path) if path.is_dir() else source)
+    except (ValueError, OSError):
+        return False
+    return config in known
+
+
 def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     cache = Path(cache_dir).expanduser() / "datasets"
     if source == DEMO:
@@ -70,7 +80,7 @@ def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
         return load_dataset(str(path) if path.is_dir() else source, config, cache_dir=str(cache))
     except (ValueError, OSError) as error:
         raise ValueError(
-            f"--data {source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
+            f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
             "python -m dataset_scripts, or a data set on the Hub."
         ) from error
 

@@ -11,7 +11,7 @@ from huggingface_hub import EvalResult, ModelCardData
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
 from modeling.files import write_text
-from modeling.report import HEADER, LEGEND, comparison_rows, demonstration_rows, text_table
+from modeling.report import HEADER, comparison_rows, demonstration_rows, legend, text_table
 from modeling.system import System
 
 FOLDER = Path(__file__).parent.parent / "model_cards"
@@ -38,16 +38,16 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
     Args:
         system: The system.
         results: Facts of the run.
-        kind: `merged` or `adapter`.
+        kind: `merged`, `adapter`, or `released`: the adapter as it comes with this project.
     """
     template = string.Template((FOLDER / "template.md").read_text(encoding="utf-8"))
     body = template.substitute(
-        title=results["name"] + (" (LoRA adapter)" if kind == "adapter" else ""),
+        title=results["name"] + ("" if kind == "merged" else " (LoRA adapter)"),
         summary=_summary(results, kind),
         usage=_usage(results, kind),
         demonstrations=_demonstrations(results),
         paper_note=f"The paper's figures: {results['paper_setup']}.",
-        results=f"{text_table(HEADER, comparison_rows(results))}\n\n{LEGEND}",
+        results=f"{text_table(HEADER, comparison_rows(results))}\n\n{legend(results)}",
         plots=_plots(results, kind),
         training=_training(results),
         prose=(FOLDER / results["system"] / "README.md").read_text(encoding="utf-8").strip(),
@@ -69,7 +69,7 @@ def front_matter(system: System, results: dict[str, Any], kind: str) -> ModelCar
         # only ids on the Hub may stand here; other sources are named in the text
         datasets=[source for source in results["sources"] if "/" in source] or None,
         tags=["sentence-transformers", "sentence-similarity", "feature-extraction", *system.TAGS]
-        + (["lora", "peft"] if kind == "adapter" else []),
+        + ([] if kind == "merged" else ["lora", "peft"]),
         widget=_widget(results),
     )
     if kind == "merged":
@@ -100,15 +100,17 @@ def _eval_results(results: dict[str, Any]) -> list[EvalResult]:
         )
         for evaluation in results["evaluations"]
         for metric in evaluation["headline"]
+        if evaluation["trained"][metric] is not None  # where nothing was found there is no share
     ]
 
 
 def _summary(results: dict[str, Any], kind: str) -> str:
     sources = ", ".join(results["sources"])
-    if kind == "adapter":
+    if kind != "merged":
         return (
             f"A LoRA adapter for [{results['base_model']}](https://huggingface.co/{results['base_model']}), trained "
-            f"on {sources} with the {results['system']} system of opinion-transformers. Merged: {REPO}."
+            f"on {sources} with the {results['system']} system of opinion-transformers. "
+            + (f"Merged: {REPO}." if kind == "adapter" else "It comes with the project's sources.")
         )
     return (
         f"[{results['base_model']}](https://huggingface.co/{results['base_model']}) fine-tuned on {sources} with the "
@@ -120,10 +122,12 @@ def _summary(results: dict[str, Any], kind: str) -> str:
 def _usage(results: dict[str, Any], kind: str) -> str:
     first = results["demonstrations"][0]["first"]
     others = [row["second"] for row in results["demonstrations"] if row["first"] == first]
-    load = f'model = SentenceTransformer("{REPO}")'
+    library, load = "from sentence_transformers import SentenceTransformer", f'model = SentenceTransformer("{REPO}")'
     if kind == "adapter":
         load = f'model = SentenceTransformer("{results["base_model"]}")\nmodel.load_adapter("{ADAPTER_REPO}")'
-    lines = ["```python", "from sentence_transformers import SentenceTransformer", "", load]
+    if kind == "released":  # checks the adapter, merges it into its base, and needs no network where that is installed
+        library, load = "from modeling.loading import load_model", f'model = load_model("{results["name"]}")'
+    lines = ["```python", library, "", load]
     lines += ["texts = [", *(f"    {json.dumps(text, ensure_ascii=False)}," for text in (first, *others)), "]"]
     lines += ["embeddings = model.encode(texts)"]
     lines += ["print(model.similarity(embeddings[:1], embeddings[1:]))", "```"]

@@ -53,19 +53,22 @@ def parse(description: str, arguments: list[str]) -> tuple[Recipe, list[GridPoin
 
 
 @contextmanager
-def friendly_errors() -> Iterator[None]:
+def friendly_errors(program: str = "train.py") -> Iterator[None]:
     """Ends the program with the message of an error that the user can cure, without a traceback.
 
     OPINION_TRACEBACK=1 shows where it was raised.
+
+    Args:
+        program: Its name, in front of messages.
     """
     try:
         yield
     except KeyboardInterrupt:
-        sys.exit("\ntrain.py: interrupted; the same command continues from the last checkpoint")
+        sys.exit(f"\n{program}: interrupted; the same command continues from the last checkpoint")
     except (ValueError, OSError, PublishError) as error:
         if os.environ.get("OPINION_TRACEBACK"):
             raise
-        sys.exit(f"train.py: error: {error}\n(OPINION_TRACEBACK=1 shows where this was raised)")
+        sys.exit(f"{program}: error: {error}\n(OPINION_TRACEBACK=1 shows where this was raised)")
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
@@ -96,10 +99,15 @@ def _help(description: str, name: str) -> str:
     for key, option in SHARED.items():
         lines.append(_line(key, getattr(recipe, key), option.metadata["help"]))
     lines += ["", f"options of the system {recipe.system!r}:"]
-    comments = dict(re.findall(r"^\s+(\w+):[^#\n]*#\s*(.+)$", recipe_path(name).read_text(encoding="utf-8"), re.M))
+    comments = option_comments(name)
     lines += [_line(key, value, comments.get(key, "")) for key, value in recipe.options.items()]
     lines += ["", "  --grid OPTION=START:STOP:STEP or OPTION=A,B,C; may be repeated"]
     return "\n".join(lines)
+
+
+def option_comments(name: str) -> dict[str, str]:
+    """What a recipe's comments say of its system's options."""
+    return dict(re.findall(r"^\s+(\w+):[^#\n]*#\s*(.+)$", recipe_path(name).read_text(encoding="utf-8"), re.M))
 
 
 def _line(key: str, value: Any, text: str) -> str:

@@ -51,6 +51,7 @@ class Recipe:
     lora_alpha: int = _option(32, "LoRA scale numerator")
     lora_dropout: float = _option(0.05, "dropout before the LoRA matrices")
     lora_targets: list[str] | None = _option(None, "module names to adapt; default: the attention projections")
+    lora_scale: float = _option(1.0, "factor on the trained adapter when it is saved; below 1: back towards the base")
     bf16: bool | None = _option(None, "bfloat16 autocast; default: where the accelerator supports it")
     eval_steps: float = _option(0.1, "steps between evaluations and checkpoints, or (below 1) that share of a phase")
     patience: int = _option(0, "evaluations without improvement before a phase stops; 0: never")
@@ -62,6 +63,8 @@ class Recipe:
     license: str = _option("apache-2.0", "licence of the published model, as the Hub spells it")
     push_to_hub: str | None = _option(None, "repository for the merged model; the adapter goes to NAME-adapter")
     private: bool = _option(False, "make the repositories private")
+    release: bool = _option(False, "put adapter and card into model_cards/NAME, as a model that comes with the project")
+    evaluate_on: str = _option("test", "split of the figures at the end; validation while a recipe is being chosen")
     overwrite: bool = _option(False, "discard an earlier run of this name that had other options")
     options: dict[str, Any] = field(default_factory=dict, metadata={"help": "options of the system"})
 
@@ -73,7 +76,7 @@ class Recipe:
     def identity(self) -> dict[str, Any]:
         """The options on which the trained weights depend; two runs with equal identity continue each other."""
         outside = ("output_dir", "report_to", "cache_dir", "world_size", "push_to_hub", "private", "overwrite",
-                   "logging_steps", "max_test_rows", "license")  # fmt: skip
+                   "release", "evaluate_on", "lora_scale", "logging_steps", "max_test_rows", "license")  # fmt: skip
         return {key: value for key, value in asdict(self).items() if key not in outside}
 
     def __getitem__(self, key: str) -> Any:
@@ -85,7 +88,8 @@ class Recipe:
 
 
 POSITIVE = {"epochs", "max_train_rows", "max_eval_rows", "max_test_rows", "batch_size", "accumulation", "max_length",
-            "learning_rate", "lora_rank", "lora_alpha", "eval_steps", "logging_steps", "world_size"}  # fmt: skip
+            "learning_rate", "lora_rank", "lora_alpha", "lora_scale", "eval_steps", "logging_steps",
+            "world_size"}  # fmt: skip
 SHARED = {f.name: f for f in fields(Recipe) if f.name not in ("name", "options", "system")}
 
 
@@ -137,7 +141,12 @@ def load_recipe(name: str, overrides: dict[str, str] | None = None) -> Recipe:
             near = difflib.get_close_matches(key, [*SHARED, *own], n=1)
             hint = f"; did you mean --{near[0]}?" if near else ""
             raise ValueError(f"recipe {name!r} has no option --{key}{hint} (train.py {name} --help lists them)")
-    return Recipe(name=path.stem, system=values["system"], **shared, options=own)
+    recipe = Recipe(name=path.stem, system=values["system"], **shared, options=own)
+    if recipe.evaluate_on not in ("test", "validation"):
+        raise ValueError(f"--evaluate_on must be test or validation, got {recipe.evaluate_on!r}")
+    if recipe.evaluate_on != "test" and (recipe.release or recipe.push_to_hub):
+        raise ValueError("--evaluate_on validation is for choosing a recipe: a published card has figures of test data")
+    return recipe
 
 
 def _read_yaml(text: str, source: str) -> Any:
@@ -223,7 +232,7 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
             raise ValueError(f"--grid {axis!r} must look like margin=0.1:1.0:0.1 or objective=siamese,triplet")
         if key not in SHARED and key not in recipe.options:
             raise ValueError(f"--grid names the unknown option {key!r}")
-        axes[key] = _axis(values)
+        axes[key] = axis_values(values)
     points = []
     for combination in itertools.product(*axes.values()):
         texts = dict(zip(axes, combination, strict=True))
@@ -235,7 +244,8 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
     return points
 
 
-def _axis(values: str) -> list[str]:
+def axis_values(values: str) -> list[str]:
+    """The points of an axis, `a,b,c` or `start:stop:step` (stop included), as text."""
     if ":" not in values:
         return values.split(",")
     # decimals: 0.1 + 0.1 + 0.1 in binary is not the 0.3 that the table's column is called

@@ -1,10 +1,14 @@
-"""What a finished run says of itself: the reloaded merged files evaluated, tables, plots, results.json."""
+"""What is said of models: any of them evaluated, tables, plots; and of a finished run, results.json."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import platform
+import re
 import shutil
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ from modeling.backbone import resolve
 from modeling.evaluators import Evaluator
 from modeling.system import Data, System
 
+logger = logging.getLogger(__name__)
 PACKAGES = ("sentence-transformers", "transformers", "peft", "accelerate", "datasets", "torch")
 
 
@@ -32,27 +37,11 @@ def evaluate_run(
     """
     recipe = system.recipe
     folder = recipe.run_dir / "merged"
-    base, model = system.load_base(), system.load_trained()
-    shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
-    evaluations = []
+    models = {"base": system.load_base(), "trained": system.load_trained()}
     cache = Path(recipe.cache_dir).expanduser() / "embeddings"
-    for evaluator in evaluators:
-        before, after = evaluator.scores(base, cache), evaluator.scores(model)
-        plot = f"plots/{evaluator.name}.png"
-        evaluations.append(
-            {
-                "name": evaluator.name,
-                "title": evaluator.title,
-                "dataset": evaluator.dataset,
-                "dataset_id": evaluator.dataset_id,
-                "task": evaluator.task,
-                "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
-                "base": evaluator.prefixed(before),
-                "trained": evaluator.prefixed(after),
-                "caption": evaluator.draw(before, after, folder / plot),
-                "plot": plot,
-            }
-        )
+    # the vectors of a model that is evaluated once would fill the disk over the runs of a grid
+    with tempfile.TemporaryDirectory() as passing:
+        evaluations = evaluate_models(evaluators, models, {"base": cache, "trained": Path(passing)}, folder)
     return {
         "name": recipe.name,
         "system": recipe.system,
@@ -63,17 +52,62 @@ def evaluate_run(
         "counts": data.counts,
         **parameters,
         "phases": phases,
-        "evaluations": evaluations,
-        "demonstrations": demonstrate(system, base, model),
+        # of two models, so that their figures need no further level
+        "evaluations": [evaluation | evaluation.pop("figures") for evaluation in evaluations],
+        "demonstrations": [row | row.pop("cosines") for row in demonstrate(system, models)],
         "paper": paper_figures(system),
         "paper_setup": system.PAPER.setup,
         "environment": environment(),
     }
 
 
+def evaluate_models(
+    evaluators: list[Evaluator],
+    models: Mapping[str, SentenceTransformer],
+    caches: Mapping[str, Path],
+    folder: Path | None,
+) -> list[dict[str, Any]]:
+    """Evaluates models and draws the plots.
+
+    Args:
+        evaluators: What is measured.
+        models: Label -> encoder.
+        caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
+        folder: Plots go to its `plots/`, in place of those there; None draws none.
+
+    Returns:
+        Facts per evaluator, JSON throughout; `figures` is label -> metric -> value.
+    """
+    if folder:
+        shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
+    evaluations = []
+    for evaluator in evaluators:
+        scores = {}
+        for label, model in models.items():
+            logger.info("measuring %s of %s on %s, %s rows", evaluator.name, label, evaluator.dataset, evaluator.rows)
+            scores[label] = evaluator.scores(model, caches[label])
+        plot = f"plots/{evaluator.name}.png"
+        evaluations.append(
+            {
+                "name": evaluator.name,
+                "title": evaluator.title,
+                "dataset": evaluator.dataset,
+                "dataset_id": evaluator.dataset_id,
+                "rows": evaluator.rows,
+                "task": evaluator.task,
+                "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
+                "measures": [f"{evaluator.name}_{key}" for key in evaluator.measures or evaluator.headline],
+                "figures": {label: evaluator.prefixed(values) for label, values in scores.items()},
+                "caption": evaluator.draw(scores, folder / plot) if folder else None,
+                "plot": plot,
+            }
+        )
+    return evaluations
+
+
 def evaluation_options(system: System) -> dict[str, Any]:
-    """Options that change figures or card, but not the weights."""
-    options = ("max_test_rows", "license", *system.TEST_OPTIONS)
+    """Options that change figures, card or saved files, but not what is trained."""
+    options = ("max_test_rows", "evaluate_on", "lora_scale", "license", *system.TEST_OPTIONS)
     return {key: None if system.recipe[key] is None else str(system.recipe[key]) for key in options}
 
 
@@ -81,23 +115,27 @@ def public_options(system: System) -> dict[str, Any]:
     """The options that made the weights, without anything that names a local path."""
     hidden = {"name", "system", "base", "base_id", "data", "options", "max_eval_rows"}
     options = {key: value for key, value in system.recipe.identity().items() if key not in hidden}
+    options["lora_scale"] = system.recipe.lora_scale  # not part of the training, but of the files
     return options | {key: value for key, value in system.recipe.options.items() if key not in system.SOURCES}
 
 
-def demonstrate(system: System, base: SentenceTransformer, model: SentenceTransformer) -> list[dict[str, Any]]:
-    """Cosines of the system's demonstration pairs, before and after."""
+def demonstrate(system: System, models: Mapping[str, SentenceTransformer]) -> list[dict[str, Any]]:
+    """The system's demonstration pairs with their `cosines`, label of a model -> cosine."""
     rows = []
     for first, second, shows in system.DEMONSTRATIONS:
-        before, after = (float(m.similarity(*(m.encode([text]) for text in (first, second)))) for m in (base, model))
-        rows.append({"first": first, "second": second, "shows": shows, "base": before, "trained": after})
+        cosines = {
+            label: float(model.similarity(*(model.encode([text]) for text in (first, second))))
+            for label, model in models.items()
+        }
+        rows.append({"first": first, "second": second, "shows": shows, "cosines": cosines})
     return rows
 
 
-def paper_figures(system: System) -> dict[str, dict[str, Any]]:
-    """The paper's figures for this recipe: metric -> table, base, trained."""
+def paper_figures(system: System, settings: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+    """The paper's figures for these settings, those of the recipe if None: metric -> table, data, base, trained."""
     figures: dict[str, dict[str, Any]] = {}
     for result in system.PAPER.results:
-        if result.applies(system.recipe):
+        if result.applies(settings or system.recipe):
             entry = figures.setdefault(
                 result.metric, {"table": result.table, "data": result.data, "base": None, "trained": None}
             )
@@ -115,21 +153,26 @@ def environment() -> dict[str, str]:
 
 def comparison_rows(results: dict[str, Any]) -> list[list[str]]:
     """Rows of the table `measure | data | paper base | base | paper | ours`; cells without a figure are empty."""
-
-    def cell(value: float | None) -> str:
-        return "" if value is None else f"{value:.3f}"
-
     rows = []
     for evaluation in results["evaluations"]:
         for metric in evaluation["headline"]:
-            paper = results["paper"].get(metric, {})
-            if paper.get("data", "") not in evaluation["dataset_id"].lower():
-                paper = {}  # a figure on other data is no comparison
+            paper = printed(results["paper"], metric, evaluation)
             rows.append(
                 [metric, evaluation["dataset"], cell(paper.get("base")), cell(evaluation["base"][metric]),
                  cell(paper.get("trained")), cell(evaluation["trained"][metric])]
             )  # fmt: skip
     return rows
+
+
+def printed(paper: dict[str, dict[str, Any]], metric: str, evaluation: dict[str, Any]) -> dict[str, Any]:
+    """The paper's figures of a metric (see `paper_figures`); empty if they are on other data: no comparison."""
+    found = paper.get(metric, {})
+    return found if found.get("data", "") in evaluation["dataset_id"].lower() else {}
+
+
+def cell(value: float | int | None) -> str:
+    """A figure for a table: a count whole, a measure with three decimals, nothing for None."""
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def demonstration_rows(results: dict[str, Any]) -> list[list[str]]:
@@ -138,11 +181,25 @@ def demonstration_rows(results: dict[str, Any]) -> list[list[str]]:
     return [[r["shows"], r["first"], r["second"], f"{r['base']:.2f}", f"{r['trained']:.2f}"] for r in rows]
 
 
-LEGEND = (
-    "auroc: 0.5 where the groups do not come apart, 1 where they do so fully; kl: divergence of their histograms, "
-    "which grows with any difference and is to be read with auroc; spearman: agreement with people's judgement."
-)
+LEGEND = {
+    "auroc": "0.5 where the groups do not come apart, 1 where they do so fully",
+    "kl": "divergence of their histograms, which grows with any difference and is to be read with auroc",
+    "kl_paper": "the same by the paper's code, whose bins differ between the groups",
+    "spearman": "agreement with people's judgement",
+    "ordered": "1 where contradiction, neutral and entailment rise in the mean",
+    "precision": "share of the statement's own group among the retrieved texts, those at or above the paper's cosine",
+    "precision_at": "the same among the k most similar texts, whatever their cosine",
+    "base_rate": "the same among all texts",
+    "contrast_auroc": "auroc of two groups by which of their statements a text is nearer to",
+}
 HEADER = ["measure", "data", "paper, base", "base", "paper", "ours"]
+
+
+def legend(results: dict[str, Any], shown: str = "headline") -> str:
+    """What the measures mean that a table of these results shows: `headline` or `measures` of the evaluations."""
+    keys = {re.sub(r"_\d+$", "", key) for evaluation in results["evaluations"] for key in evaluation[shown]}
+    meant = [f"{name}: {text}" for name, text in LEGEND.items() if any(key.endswith(f"_{name}") for key in keys)]
+    return "; ".join(meant) + "."
 
 
 def text_table(header: list[str], rows: list[list[str]]) -> str:
@@ -158,8 +215,9 @@ def print_report(results: dict[str, Any], run_dir: Path) -> None:
     seconds = sum(phase["seconds"] for phase in results["phases"])
     trainable, total = results["trainable_parameters"], results["all_parameters"]
     print(f"\n{results['name']}: {trainable:,} of {total:,} parameters trained in {seconds:.0f} s")
-    print(f"\nTest data, base and merged model as loaded from disk. Paper: {results['paper_setup']}.\n")
+    split = results["evaluation_options"].get("evaluate_on", "test").capitalize()  # absent in runs of before
+    print(f"\n{split} data, base and merged model as loaded from disk. Paper: {results['paper_setup']}.\n")
     print(text_table(HEADER, comparison_rows(results)))
-    print(f"\n{LEGEND}")
+    print(f"\n{legend(results)}")
     print("\n" + text_table(["cosine of", "first", "second", "base", "ours"], demonstration_rows(results)))
     print(f'\nLoad it:\n    SentenceTransformer("{run_dir / "merged"}")')

@@ -17,6 +17,7 @@ from modeling.cards import write_cards
 from modeling.files import read_json, write_json, write_text
 from modeling.processes import check_world_size, process_state
 from modeling.recipe import Recipe
+from modeling.release import release
 from modeling.report import comparison_rows, evaluate_run, evaluation_options, print_report, text_table
 from modeling.system import System
 from modeling.training import parameter_facts, train
@@ -30,7 +31,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     Returns:
         The facts of the run, as in RUN/results.json; empty in processes other than the main one.
     """
-    _quiet()
+    quiet()
     set_seed(recipe.seed)
     check_world_size(recipe.world_size)
     state = process_state()
@@ -45,12 +46,15 @@ def run(recipe: Recipe) -> dict[str, Any]:
         with state.local_main_process_first():  # one process computes what is cached, the others read it
             data = system.load_data()
         # now rather than after hours of training: a source that cannot be read ends the run here
-        tests = system.evaluators("test") if state.is_main_process else []
+        tests = system.evaluators(recipe.evaluate_on) if state.is_main_process else []
         model = system.build_model()
         parameters = parameter_facts(model)
-        phases = results["phases"] if results else train(system, model, data)
+        # files of another scale are written again from the weights of the phases, which is no training
+        saved = results is not None and results["recipe"].get("lora_scale", 1.0) == recipe.lora_scale
+        phases = results["phases"] if saved else train(system, model, data)
         if state.is_main_process:
-            if results is None:
+            if not saved:
+                (recipe.run_dir / "results.json").unlink(missing_ok=True)  # of the files that are now replaced
                 system.save(model)
             results = evaluate_run(system, tests, data, phases, parameters)
             write_cards(system, results, recipe.run_dir)
@@ -58,6 +62,8 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if not state.is_main_process:
         return {}
     print_report(results, recipe.run_dir)
+    if recipe.release:
+        print(f"released as {release(system, results, training_texts(system))}")
     if recipe.push_to_hub:
         push(recipe, system)
     return results
@@ -91,10 +97,15 @@ def claim_folder(system: System) -> None:
 
 def push(recipe: Recipe, system: System) -> None:
     """Publishes the run; refuses if a training text would go along."""
-    texts = {text for rows in system.load_data().train.values() for column in rows.column_names
-             for text in rows[column] if isinstance(text, str)}  # fmt: skip
+    texts = training_texts(system)
     for pushed in hub.publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
         print(f"published {pushed['url']}" + (" (unchanged)" if pushed["unchanged"] else f" at {pushed['commit']}"))
+
+
+def training_texts(system: System) -> set[str]:
+    """All texts that the run was trained on."""
+    rows = system.load_data().train.values()
+    return {text for data in rows for column in data.column_names for text in data[column] if isinstance(text, str)}
 
 
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
@@ -137,7 +148,7 @@ def grid_table(finished: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
     return f"Paper: {setup}. Each cell: paper / ours.\n\n" + text_table([*axes, *measures], rows)
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """Silences what is said once per loaded file; the bars of long work stay."""
     transformers_logging.disable_progress_bar()
     datasets.disable_progress_bars()

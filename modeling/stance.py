@@ -22,17 +22,31 @@ from sentence_transformers.sentence_transformer.losses import (
 )
 from torch import Tensor, nn
 
-from dataset_scripts.sources import load_split, source_name
+from dataset_scripts.sources import has_config, load_split, source_name
 from modeling.adapters import add_lora
 from modeling.backbone import load_backbone, resolve
 from modeling.embeddings import pair_similarities
-from modeling.evaluators import Evaluator, InferenceEvaluator, SimilarityEvaluator, StanceEvaluator
+from modeling.evaluators import (
+    AlignmentEvaluator,
+    Evaluator,
+    InferenceEvaluator,
+    Query,
+    SimilarityEvaluator,
+    StanceEvaluator,
+)
 from modeling.losses import KeepSimilarityLoss
 from modeling.recipe import Recipe
+from modeling.replay import add_replay
 from modeling.system import Data, Paper, Phase, System
 
 PAPER = Paper.load("stance")
 TEST_FILTER = 0.5  # the paper's test figures are over pairs that the base finds this similar
+# statements, party whose view they state, and threshold of table 4; the topic they are on in labelled samples
+QUERIES = (
+    Query("healthcare", "Abortion is healthcare.", "D", 0.70),
+    Query("murder", "Abortion is murder.", "R", 0.60),
+)
+QUERIED_TOPIC = "abort"
 OBJECTIVES = {"siamese": ["pairs"], "triplet": ["triplets"], "hybrid": ["triplets", "pairs"]}
 COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
 
@@ -84,8 +98,8 @@ class StanceSystem(System):
 
     PRIMARY = "stance_auroc"
     PAPER = PAPER
-    SOURCES = ("stance", "similarity", "inference")
-    TEST_OPTIONS = ("inference",)
+    SOURCES = ("stance", "similarity", "inference", "alignment", "replay")
+    TEST_OPTIONS = ("inference", "alignment")
     TAGS = ["stance", "opinion-mining", "argument-mining"]
     DEMONSTRATIONS = [
         ("I love pineapple on pizza.", "I hate pineapple on pizza.", "opposite stance"),
@@ -103,8 +117,11 @@ class StanceSystem(System):
             raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
         if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
             raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
-        if not isinstance(recipe["keep"], int | float) or not 0 <= recipe["keep"] < float("inf"):
-            raise ValueError(f"--keep must be 0 or more, got {recipe['keep']}")
+        for option in ("keep", "replay_weight"):
+            if not isinstance(recipe[option], int | float) or not 0 <= recipe[option] < float("inf"):
+                raise ValueError(f"--{option} must be 0 or more, got {recipe[option]}")
+        if (limit := recipe["per_source"]) is not None and (not isinstance(limit, int) or limit < 1):
+            raise ValueError(f"--per_source must be a number of rows, or none, got {limit!r}")
         for option in ("filter_pairs", "filter_triplets"):
             threshold = recipe[option]
             if threshold is not None and (not isinstance(threshold, int | float) or not -1 <= threshold <= 1):
@@ -117,16 +134,28 @@ class StanceSystem(System):
         base = None
         train, counts = {}, {}
         for kind in kinds:
-            sources = [load_split(source, kind, "train", self.cache) for source in self.recipe.data]
-            rows = concatenate_datasets([source.select_columns(COLUMNS[kind]) for source in sources])
-            rows = rows.shuffle(seed=self.recipe.seed)
+            sources = [self._source(source, kind) for source in self.recipe.data]
+            rows = concatenate_datasets(sources).shuffle(seed=self.recipe.seed)
             counts[f"{kind} before the filter"] = len(rows)
             threshold = self.recipe[f"filter_{kind}"]
             if threshold is not None:
                 base = base or load_backbone(self.backbone, self.recipe.max_length)
             train[kind] = self._filter(rows, kind, threshold, base)
             counts[f"{kind} in training"] = len(train[kind])
-        return Data(train, [source_name(source) for source in self.recipe.data], counts)
+            if self.recipe["replay"]:
+                base = base or load_backbone(self.backbone, self.recipe.max_length)
+                texts = load_split(self.recipe["replay"], "examples", "train", self.cache)["text"]
+                cache = self.cache / "embeddings"
+                train[kind] = add_replay(train[kind], texts, base, cache, self.recipe.seed)
+                counts["generic texts for replay"] = len(set(texts))
+        sources = [*self.recipe.data, *([self.recipe["replay"]] if self.recipe["replay"] else [])]
+        return Data(train, [source_name(source) for source in sources], counts)
+
+    def _source(self, source: str, kind: str) -> Dataset:
+        """Training rows of one source, a seeded sample of `per_source` where it has more."""
+        rows = load_split(source, kind, "train", self.cache).select_columns(COLUMNS[kind])
+        limit = self.recipe["per_source"]
+        return rows if not limit or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
     def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: SentenceTransformer | None) -> Dataset:
         """Quality filter (section 3.4): drops rows whose least similar two texts are below the threshold for the base.
@@ -164,8 +193,10 @@ class StanceSystem(System):
         return [Phase(kind, rows, self._loss(kind, model), epochs) for kind, rows in data.train.items()]
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
-        loss = self._stance_loss(kind, model)
-        return KeepSimilarityLoss(model, loss, self.recipe["keep"]) if self.recipe["keep"] else loss
+        loss, recipe = self._stance_loss(kind, model), self.recipe
+        if not (recipe["keep"] or recipe["replay"]):
+            return loss
+        return KeepSimilarityLoss(model, loss, recipe["keep"], recipe["replay_weight"] if recipe["replay"] else None)
 
     def _stance_loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
         margin = self.recipe["margin"]
@@ -181,25 +212,50 @@ class StanceSystem(System):
         source = self.recipe["stance"] or self.recipe.data[0]
         limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
         pairs = self._rows(source, "pairs", split, limit)
-        facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
-        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts)]
-        if testing and (similar := self._similar_for_base(pairs)):
-            title = f"agreeing and opposing pairs with a base cosine above {TEST_FILTER}"
-            result.append(StanceEvaluator(similar, "stance_filtered", title=title, **facts))
+
+        def facts(source: str) -> dict[str, str]:
+            return {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
+
+        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts(source))]
         further = {"similarity": (SimilarityEvaluator, "topical similarity kept")}
         if testing:
             further["inference"] = (InferenceEvaluator, "contradicting, neutral and entailing pairs")
         for config, (evaluator, title) in further.items():
-            if source := self.recipe[config]:
-                facts = {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
-                result.append(evaluator(self._rows(source, config, split, limit), title=title, **facts))
+            if other := self.recipe[config]:
+                result.append(evaluator(self._rows(other, config, split, limit), title=title, **facts(other)))
+        if testing:
+            result += self._alignment(self.recipe["alignment"], limit) if self.recipe["alignment"] else []
+            # last, because the base's vectors take minutes: a source that cannot be read is found before
+            similar = self._similar_for_base(pairs)
+            if len(set(np.asarray(pairs["label"])[similar])) == 2:
+                title = f"agreeing and opposing pairs with a base cosine above {TEST_FILTER}"
+                result.insert(
+                    1, StanceEvaluator(pairs, "stance_filtered", counted=similar, title=title, **facts(source))
+                )
         return result
 
-    def _similar_for_base(self, pairs: Dataset) -> Dataset | None:
+    def _alignment(self, source: str, limit: int | None) -> list[Evaluator]:
+        """Whose texts the paper's statements find: among all, and among those labelled as on their topic, if any."""
+        name = source_name(source)
+        facts = {"dataset_id": name, "queries": QUERIES}
+        texts = self._rows(source, "tweets", "test", limit)
+        title = "the texts that a statement finds"
+        result: list[Evaluator] = [AlignmentEvaluator(texts, title=title, dataset=f"{name} (test)", **facts)]
+        if has_config(source, "issues"):
+            rows = load_split(source, "issues", "test", self.cache)
+            on_topic = rows.select([i for i, topic in enumerate(rows["topic"]) if topic == QUERIED_TOPIC])
+            facts |= {"title": "the texts on its topic that a statement finds", "on_topic": True}
+            dataset = f"{name} (test, issue {QUERIED_TOPIC})"
+            result += [AlignmentEvaluator(on_topic, name="alignment_on_topic", dataset=dataset, **facts)]
+        return result
+
+    def _similar_for_base(self, pairs: Dataset) -> np.ndarray:
+        """Whether the base finds the texts of each pair similar, shape (n,) of bool."""
         base = load_backbone(self.backbone, self.recipe.max_length)
-        cosines = pair_similarities(base, [pairs["sentence1"], pairs["sentence2"]], self.cache / "embeddings")[0]
-        kept = pairs.select(np.flatnonzero(cosines > TEST_FILTER))
-        return kept if len(set(kept["label"])) == 2 else None
+        return (
+            pair_similarities(base, [pairs["sentence1"], pairs["sentence2"]], self.cache / "embeddings")[0]
+            > TEST_FILTER
+        )
 
     def _rows(self, source: str, config: str, split: str, limit: int | None) -> Dataset:
         rows = load_split(source, config, split, self.cache)

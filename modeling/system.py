@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -73,8 +73,8 @@ class PaperResult:
     of_base: bool = False
     data: str = ""
 
-    def applies(self, recipe: Recipe) -> bool:
-        """Whether the recipe has the settings of this figure."""
+    def applies(self, recipe: Recipe | Mapping[str, Any]) -> bool:
+        """Whether the recipe, or another record of settings, has all settings of this figure."""
         return all(recipe[key] == value for key, value in self.settings.items())
 
 
@@ -86,25 +86,40 @@ class Paper:
         setup: What its figures were measured on.
         citation: BibTeX.
         results: Its figures.
+        headline: The setting it recommends, whose figures stand beside a model of any other: option -> value, with all
+            options that its figures depend on.
+        headline_name: The same in words.
     """
 
     setup: str
     citation: str
     results: list[PaperResult]
+    headline: dict[str, Any]
+    headline_name: str
 
     @classmethod
     def load(cls, name: str) -> Paper:
         """Reads `modeling/papers/NAME.yaml`."""
         record = yaml.safe_load((Path(__file__).parent / "papers" / f"{name}.yaml").read_text(encoding="utf-8"))
-        results = []
-        for table in record["tables"]:
-            label, metric, axis = table["table"], table["metric"], table["axis"]
-            data = table.get("data", "")
-            results.append(PaperResult(label, metric, table["base"], {}, of_base=True, data=data))
-            for row in table["rows"]:
-                for point, value in zip(table["points"], row["values"], strict=True):
-                    results.append(PaperResult(label, metric, value, {**row["settings"], axis: point}, data=data))
-        return cls(record["setup"], record["citation"], results)
+        results = [result for table in record["tables"] for result in _figures(table)]
+        headline = record["headline"]
+        return cls(record["setup"], record["citation"], results, headline["settings"], headline["name"])
+
+
+def _figures(table: dict[str, Any]) -> Iterable[PaperResult]:
+    """The figures of a table: of one metric at points of an axis, or of several metrics."""
+    label, data = table["table"], table.get("data", "")
+    if "axis" not in table:
+        for metric, value in table.get("base", {}).items():
+            yield PaperResult(label, metric, value, {}, of_base=True, data=data)
+        for row in table["rows"]:
+            for metric, value in row["values"].items():
+                yield PaperResult(label, metric, value, row["settings"], data=data)
+        return
+    yield PaperResult(label, table["metric"], table["base"], {}, of_base=True, data=data)
+    for row in table["rows"]:
+        for point, value in zip(table["points"], row["values"], strict=True):
+            yield PaperResult(label, table["metric"], value, {**row["settings"], table["axis"]: point}, data=data)
 
 
 class System(ABC):
@@ -115,7 +130,8 @@ class System(ABC):
         PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
         DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
         TAGS: Hub tags of its models.
-        SOURCES: Options that name data sources, which may be local paths and stay out of cards.
+        SOURCES: Options that name data sources, which may be local paths and stay out of cards. The comment of one that
+            is tested on begins with "source of" in recipes: `modeling.evaluate` offers it.
         TEST_OPTIONS: Options that only the test evaluators read: a change evaluates again and trains nothing.
     """
 
@@ -165,11 +181,12 @@ class System(ABC):
 
     def save(self, model: SentenceTransformer) -> None:
         """Writes adapter/ (with LoRA) and merged/ into the run's folder, each loaded again and verified first."""
-        from modeling.adapters import load_adapter, save_adapter, save_merged
+        from modeling.adapters import load_adapter, save_adapter, save_merged, scale_adapter
         from modeling.backbone import resolve
 
         backbone = resolve(self.recipe.base, self.recipe.base_id)
         if self.recipe.lora:
+            scale_adapter(model, self.recipe.lora_scale)
             save_adapter(model, self.recipe.run_dir / "adapter", backbone)
             model = load_adapter(self.recipe.run_dir / "adapter", backbone)
         save_merged(model, self.recipe.run_dir / "merged", backbone)

@@ -11,7 +11,10 @@ import pytest
 from dataset_scripts import CORPORA, get_corpus
 from dataset_scripts.metadata import load_metadata
 from modeling import DEFAULT_RECIPE, SYSTEMS, get_system
+from modeling.loading import load_model, released_models
 from modeling.recipe import list_recipes, load_recipe
+from modeling.release import LIMIT
+from modeling.scanning import scan
 from modeling.system import Paper, System
 
 ROOT = Path(__file__).parent.parent
@@ -106,7 +109,17 @@ def test_a_recipe_fits_its_system(name):
 def test_nothing_belongs_to_no_system():
     assert DEFAULT_RECIPE in list_recipes()
     assert {path.stem for path in (ROOT / "modeling" / "papers").glob("*.yaml")} == set(SYSTEMS)
-    assert {path.name for path in (ROOT / "model_cards").iterdir() if path.is_dir()} == set(SYSTEMS)
+    assert {path.name for path in (ROOT / "model_cards").iterdir() if path.is_dir()} == {*SYSTEMS, *released_models()}
+
+
+@pytest.mark.parametrize("name", released_models())
+def test_a_released_model_is_complete_and_loads_without_a_network(name):
+    recipe, folder = load_recipe(name), ROOT / "model_cards" / name
+    assert recipe.base == "bundled" and recipe.lora
+    assert missing(*(f"model_cards/{name}/{file}" for file in ("README.md", "fingerprint.json"))) == []
+    assert (folder / "adapter_model.safetensors").stat().st_size <= LIMIT
+    assert scan(folder, "model") == []
+    assert load_model(name).encode("Trams should be free.").shape == (384,)
 
 
 @pytest.mark.parametrize("name", CORPORA)

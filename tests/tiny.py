@@ -46,7 +46,8 @@ def arguments(topic: str, side: str) -> list[str]:
 def save_data(folder: Path) -> Path:
     """Writes pairs and triplets on eight topics: six for training, one each for validation and test."""
     splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
-    configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity}
+    configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity, "inference": inference,
+               "tweets": texts, "issues": texts, "examples": texts}  # fmt: skip
     lines = ["---", "configs:"]
     for config, make in configs.items():
         lines += [f"- config_name: {config}", "  data_files:"]
@@ -84,4 +85,21 @@ def similarity(topic: str) -> list[dict]:
     return [
         {"sentence1": text, "sentence2": other, "score": score, "group": topic}
         for other, score in zip(others, (5.0, 4.0, 2.0, 0.0), strict=True)
+    ]
+
+
+def inference(topic: str) -> list[dict]:
+    """Six pairs, two each of contradiction (0), neutral (1) and entailment (2)."""
+    text = f"the new {topic} are good for children"
+    others = [(f"the {topic} are bad for children", 0), (f"we hate the {topic}", 0), ("the old town", 1),
+              ("streets in winter", 1), (f"the {topic} are good for all", 2), (f"{topic} are good", 2)]  # fmt: skip
+    return [{"sentence1": text, "sentence2": other, "label": label} for other, label in others]
+
+
+def texts(topic: str) -> list[dict]:
+    """A topic's twelve arguments as texts of two parties; half of each are on the topic that systems ask about."""
+    return [
+        {"id": f"{party}{number}", "text": text, "group": party, "topic": "abort" if number % 2 else "streets"}
+        for party, side in (("D", "pro"), ("R", "con"))
+        for number, text in enumerate(arguments(topic, side))
     ]

@@ -7,7 +7,7 @@ import pytest
 from datasets import ClassLabel, Dataset, Features, Value, concatenate_datasets
 
 from dataset_scripts.schema import PAIRS
-from dataset_scripts.sources import DEMO_FOLDER, load_source, load_split, source_name
+from dataset_scripts.sources import DEMO_FOLDER, has_config, load_source, load_split, source_name
 
 
 def test_demonstration(tmp_path):
@@ -49,7 +49,7 @@ def test_home_is_understood(tiny_data, tmp_path, monkeypatch):
 
 
 def test_built_folder_without_that_configuration(tiny_data, tmp_path):
-    with pytest.raises(ValueError, match=r"--data '.*tiny-debates' \(rankings\) could not be loaded: .*rankings"):
+    with pytest.raises(ValueError, match=r"'.*tiny-debates' \(rankings\) could not be loaded: .*rankings"):
         load_source(str(tiny_data), "rankings", tmp_path)
 
 
@@ -62,7 +62,7 @@ def test_a_folder_that_no_build_wrote(tmp_path):
 
 
 def test_the_hub_out_of_reach(tmp_path):
-    with pytest.raises(ValueError, match=r"--data 'org/absent' \(pairs\) could not be loaded: .*Name 'demo', a folder"):
+    with pytest.raises(ValueError, match=r"'org/absent' \(pairs\) could not be loaded: .*Name 'demo', a folder"):
         load_source("org/absent", "pairs", tmp_path)
 
 
@@ -130,3 +130,10 @@ def test_a_source_without_that_split(tmp_path):
     with pytest.raises(ValueError, match=r"data' \(pairs\) has no train split; it has test"):
         load_split(source, "pairs", "train", tmp_path)
     assert len(load_split(source, "pairs", "test", tmp_path)) == 2
+
+
+def test_whether_a_source_has_a_configuration(tiny_data, tmp_path):
+    assert has_config("demo", "pairs") and not has_config("demo", "issues")
+    assert has_config(str(tiny_data), "issues") and not has_config(str(tiny_data), "rankings")
+    assert not has_config("org/absent", "issues")  # out of reach
+    assert not has_config(str(tmp_path), "issues")  # an empty folder

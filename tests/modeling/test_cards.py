@@ -109,6 +109,17 @@ def test_front_matter_of_the_merged_model(system, results):
             for result in entry["results"]} == {("org/kialo", "kialo (test)", "test")}  # fmt: skip
 
 
+def test_what_could_not_be_measured_is_no_result(system, results):
+    found = evaluation("alignment", ["a_precision", "a_retrieved"], {"a_precision": 0.5, "a_retrieved": 2},
+                       {"a_precision": None, "a_retrieved": 0})  # fmt: skip
+    front, text = parts(render_card(system, results | {"evaluations": [found]}, "merged"))
+    (entry,) = front["model-index"]
+    assert [metric["type"] for result in entry["results"] for metric in result["metrics"]] == ["a_retrieved"]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "kialo (test)" in line]
+    assert rows == [["alignment_a_precision", "kialo (test)", "", "0.500", "", ""],
+                    ["alignment_a_retrieved", "kialo (test)", "", "2", "", "0"]]  # fmt: skip
+
+
 def test_front_matter_of_the_adapter(system, results):
     front, _ = parts(render_card(system, results, "adapter"))
     assert (front["base_model"], front["base_model_relation"]) == ("org/base", "adapter")

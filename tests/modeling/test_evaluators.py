@@ -8,7 +8,17 @@ import pytest
 from PIL import Image
 from sentence_transformers.base.evaluation import SequentialEvaluator
 
-from modeling.evaluators import Evaluator, InferenceEvaluator, SimilarityEvaluator, StanceEvaluator
+from dataset_scripts import get_corpus
+from modeling.evaluators import (
+    AlignmentEvaluator,
+    Evaluator,
+    InferenceEvaluator,
+    Query,
+    SimilarityEvaluator,
+    StanceEvaluator,
+)
+from modeling.loading import load_model
+from modeling.stance import QUERIES as QUERIED
 
 FACTS = {"title": "a title", "dataset": "Invented (test)", "dataset_id": "org/invented"}
 
@@ -98,7 +108,7 @@ def test_similarity():
     # deviations -2.75 -.75 2.25 1.25 and -.4 -.3 .3 .4: 2.5 / sqrt(14.75 x 0.5)
     assert scores["similarity_pearson"] == pytest.approx(2.5 / sqrt(7.375))
     assert set(scores) == {"similarity_spearman", "similarity_pearson"}
-    assert evaluator.draw(scores, scores, None) is None
+    assert evaluator.draw({"base": evaluator.scores(Chosen())}, None) is None
 
 
 def test_several_at_once(stance):
@@ -123,7 +133,7 @@ def test_an_evaluator_says_what_it_measures():
     assert evaluator("chosen") == {"mine_half": 1.5}
     # scores are kept, so that metrics and plot do not ask the model twice
     assert evaluator.prefixed(evaluator.scores("other")) == {"mine_half": 3.5}
-    assert evaluator.draw(3, 7, None) is None
+    assert evaluator.draw({"base": 3, "trained": 7}, None) is None
 
 
 def test_vectors_of_a_model_that_does_not_change_are_kept(stance, monkeypatch, tmp_path):
@@ -143,17 +153,17 @@ def test_pictures(stance, tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(
         "modeling.evaluators.plot_distributions",
-        lambda before, after, path, title: drawn.update(before=before, after=after, title=title),
+        lambda models, path, title: drawn.update(models, title=title),
     )
-    scores = [stance.scores(model) for model in (Chosen(), Chosen(shift=0.05))]
-    caption = stance.draw(*scores, tmp_path / "a.png")
-    assert caption == "Cosine similarity of a title, before and after training (Invented (test))."
-    assert drawn["title"] == "Invented (test): cosine similarity of pairs"
+    scores = {"before": stance.scores(Chosen()), "after": stance.scores(Chosen(shift=0.05))}
+    caption = stance.draw(scores, tmp_path / "a.png")
+    assert caption == "Cosine similarity of a title, by model: before, after (Invented (test))."
+    assert drawn["title"] == "Invented (test): a title"
     assert drawn["before"]["agree"] == pytest.approx([0.9, 0.8, 0.3])
     assert drawn["after"]["agree"] == pytest.approx([0.95, 0.85, 0.35])
     assert drawn["after"]["oppose"] == pytest.approx([0.55, 0.15, -0.15])
     evaluator = inference([0.1, 0.5, 0.9])
-    evaluator.draw(evaluator.scores(Chosen()), evaluator.scores(Chosen()), tmp_path / "b.png")
+    evaluator.draw({"before": evaluator.scores(Chosen())}, tmp_path / "b.png")
     assert {name: values.tolist() for name, values in drawn["before"].items()} == {
         "contradiction": pytest.approx([0.1]), "neutral": pytest.approx([0.5]), "entailment": pytest.approx([0.9])
     }  # fmt: skip
@@ -161,6 +171,140 @@ def test_pictures(stance, tmp_path, monkeypatch):
 
 def test_a_picture_is_written(stance, tmp_path):
     scores = stance.scores(Chosen())
-    stance.draw(scores, scores, tmp_path / "plots" / "stance.png")
+    stance.draw({"base": scores, "trained": scores}, tmp_path / "plots" / "stance.png")
     with Image.open(tmp_path / "plots" / "stance.png") as picture:
         assert picture.format == "PNG"
+
+
+def test_some_rows_count(stance):
+    # of .9 .8 .3 (agreeing) and .5 .1 -.2 (opposing) only .9, .3 and .5
+    counted = np.array([True, False, True, True, False, False])
+    some = StanceEvaluator(rows([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.3, 0.5, 0.1, -0.2]), counted=counted, **FACTS)
+    assert some.columns == stance.columns  # so that both find the same vectors
+    assert (some.rows, stance.rows) == (3, 6)
+    scores = some(Chosen())
+    assert scores["stance_auroc"] == 0.5  # 0.9 above 0.5, 0.3 below
+    assert (scores["stance_n_agree"], scores["stance_n_oppose"]) == (2, 1)
+    assert isinstance(scores["stance_n_agree"], int)
+
+
+# texts at cosine .9 .8 .6 .6 .1 of the first statement, so .436 .6 .8 .8 .995 of the second
+TEXTS = {"text": ["0.9", "0.8", "0.6", "0.6", "0.1"], "group": ["D", "R", "D", "I", "D"]}
+QUERIES = [Query("for", "x", "D", 0.7), Query("against", "0.0", "R", 0.999)]
+
+
+@pytest.fixture
+def alignment(monkeypatch):
+    """A function that makes an evaluator with cut-offs that five texts allow for."""
+    monkeypatch.setattr(AlignmentEvaluator, "cutoffs", (2, 4, 10))
+    return lambda rows=TEXTS, **options: AlignmentEvaluator(rows, QUERIES, **options, **FACTS)
+
+
+def test_alignment(alignment):
+    scores = alignment()(Chosen())
+    assert scores == {
+        "alignment_for_precision": 0.5,  # .9 by D, .8 by R
+        "alignment_for_retrieved": 2,
+        "alignment_for_retrieved_D": 1, "alignment_for_retrieved_I": 0, "alignment_for_retrieved_R": 1,
+        "alignment_for_base_rate": 0.6,  # three of five
+        "alignment_for_precision_at_2": 0.5,
+        "alignment_for_precision_at_4": 0.5,  # D R D I; there are no ten
+        "alignment_against_precision": None,  # the nearest text is at .995
+        "alignment_against_retrieved": 0,
+        "alignment_against_retrieved_D": 0, "alignment_against_retrieved_I": 0, "alignment_against_retrieved_R": 0,
+        "alignment_against_base_rate": 0.2,
+        "alignment_against_precision_at_2": 0.0,  # D D
+        "alignment_against_precision_at_4": 0.25,  # D D I R
+    }  # fmt: skip
+
+
+def test_alignment_of_texts_on_the_topic(alignment):
+    evaluator = alignment(on_topic=True)
+    scores = evaluator(Chosen())
+    # .9 .6 .1 by D against .8 .6 by others: .9 above both, .6 level with one, of six comparisons
+    assert scores["alignment_for_auroc"] == pytest.approx(2.5 / 6)
+    # .6 by R against .436 .8 .8 .995: above one of four
+    assert scores["alignment_against_auroc"] == pytest.approx(1 / 4)
+    # by the difference of the two cosines, .464 -.2 and -.895 by D against .2 by R; the one by I is on neither side
+    assert scores["alignment_for_against_contrast_auroc"] == pytest.approx(1 / 3)
+    assert evaluator.headline == ("for_against_contrast_auroc", "for_auroc", "against_auroc")
+    assert evaluator.primary_metric == "alignment_for_against_contrast_auroc"
+
+
+def test_statements_of_one_group_are_not_opposed(monkeypatch):
+    queries = [Query("for", "x", "D", 0.7), Query("too", "0.0", "D", 0.7)]
+    assert AlignmentEvaluator(TEXTS, queries, on_topic=True, **FACTS).headline == ("for_auroc", "too_auroc")
+
+
+def test_what_does_not_depend_on_the_level_of_cosines(alignment):
+    high, low = (alignment(on_topic=True)(Chosen(shift)) for shift in (0.05, -0.25))
+    assert (high["alignment_for_retrieved"], low["alignment_for_retrieved"]) == (2, 0)
+    for key in ("auroc", "precision_at_2", "precision_at_4", "base_rate"):
+        assert high[f"alignment_for_{key}"] == low[f"alignment_for_{key}"]
+
+
+def test_tables_of_alignment(alignment):
+    for evaluator in (alignment(), alignment(on_topic=True)):
+        metrics = evaluator.metrics(evaluator.scores(Chosen()))
+        assert set(evaluator.headline) <= set(evaluator.measures) <= set(metrics)
+    # a statement's measures stand together
+    assert alignment(on_topic=True).measures == (
+        "for_against_contrast_auroc", "for_auroc", "for_precision_at_2", "for_precision_at_4", "for_base_rate",
+        "against_auroc", "against_precision_at_2", "against_precision_at_4", "against_base_rate",
+    )  # fmt: skip
+    assert evaluator.rows == 5
+
+
+def test_every_distinct_text_is_embedded_once(alignment, monkeypatch, tmp_path):
+    asked = []
+
+    def embed(model, texts, folder):
+        asked.append((texts, folder))
+        return model.encode(texts)
+
+    monkeypatch.setattr("modeling.evaluators.embed", embed)
+    kept, fresh = (alignment().scores(Chosen(), cache) for cache in (tmp_path, None))
+    assert asked == [(["0.9", "0.8", "0.6", "0.1"], tmp_path)]
+    assert kept[0] == pytest.approx([0.9, 0.8, 0.6, 0.6, 0.1])
+    assert fresh == pytest.approx(kept)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"text": ["0.9"], "label": [1]}, r"Invented \(test\): no column group; it has \['text', 'label'\]"),
+        ({"text": ["0.9", "0.1"], "group": ["I", "I"]}, "'x' needs texts of 'D' and of others .*; there are 'I'"),
+        ({"text": ["0.9", "0.1"], "group": ["D", "D"]}, "'x' needs texts of 'D' and of others .*; there are 'D'"),
+        ({"text": [], "group": []}, "'x' needs texts of 'D' .*; there are none"),
+    ],
+)
+def test_texts_that_cannot_be_aligned(alignment, rows, message):
+    with pytest.raises(ValueError, match=message):
+        alignment(rows)
+
+
+def test_picture_of_alignment(alignment, monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr("modeling.evaluators.plot_alignment", lambda panels, path, title: drawn.extend(panels))
+    evaluator = alignment()
+    caption = evaluator.draw({"base": evaluator.scores(Chosen())}, tmp_path / "a.png")
+    assert caption == "Share of the statement's own group among a title, by cosine and by rank (Invented (test))."
+    assert [(panel[0], panel[1], panel[2].tolist()) for panel in drawn] == [
+        ("x (D)", 0.7, [True, False, True, False, True]),
+        ("0.0 (R)", 0.999, [False, True, False, False, False]),
+    ]
+    assert drawn[0][3]["base"] == pytest.approx([0.9, 0.8, 0.6, 0.6, 0.1])
+
+
+@pytest.mark.corpora
+def test_the_base_finds_topics_and_no_views(corpora, tmp_path):
+    """Measured with this code on all-MiniLM-L6-v2, which was trained for similarity alone."""
+    builder = get_corpus("congress").open(corpora / "congress", "issues", cache_dir=tmp_path)
+    builder.download_and_prepare()
+    tweets = builder.as_dataset()["test"].filter(lambda row: row["topic"] == "abort")
+    scores = AlignmentEvaluator(tweets, QUERIED, on_topic=True, **FACTS)(load_model("bundled"))
+    # both statements find those who write the word that both have in common; by the difference it is chance
+    assert scores["alignment_healthcare_auroc"] == pytest.approx(0.326, abs=0.005)
+    assert scores["alignment_murder_auroc"] == pytest.approx(0.679, abs=0.005)
+    assert scores["alignment_healthcare_murder_contrast_auroc"] == pytest.approx(0.484, abs=0.005)
+    assert scores["alignment_healthcare_base_rate"] == 113 / 160

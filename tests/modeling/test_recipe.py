@@ -204,3 +204,12 @@ def test_wrong_grid(own, axis, message):
 
 def test_every_shared_option_is_explained():
     assert [name for name, option in SHARED.items() if len(option.metadata["help"]) < 10] == []
+
+
+def test_figures_of_validation_data_are_not_published():
+    assert load_recipe("stance-demo", {"evaluate_on": "validation"}).evaluate_on == "validation"
+    with pytest.raises(ValueError, match="--evaluate_on must be test or validation, got 'train'"):
+        load_recipe("stance-demo", {"evaluate_on": "train"})
+    for option, value in {"release": "true", "push_to_hub": "org/name"}.items():
+        with pytest.raises(ValueError, match="a published card has figures of test data"):
+            load_recipe("stance-demo", {"evaluate_on": "validation", option: value})

@@ -10,10 +10,13 @@ import torch
 from modeling.recipe import load_recipe
 from modeling.report import (
     HEADER,
+    cell,
     comparison_rows,
     demonstrate,
     demonstration_rows,
     environment,
+    evaluate_models,
+    legend,
     paper_figures,
     print_report,
     public_options,
@@ -22,6 +25,7 @@ from modeling.report import (
 from modeling.system import PaperResult
 
 RESULTS = {
+    "evaluation_options": {},
     "name": "stance-demo",
     "trainable_parameters": 589824,
     "all_parameters": 23303040,
@@ -78,6 +82,18 @@ def test_comparison():
     assert len(HEADER) == 6
 
 
+def test_cells():
+    # a count is whole, a measure has three decimals, and where nothing was found there is no share
+    assert [cell(value) for value in (1234, 0, 0.5, -1.0, None)] == ["1,234", "0", "0.500", "-1.000", ""]
+
+
+def test_measures_are_explained_where_they_stand():
+    assert [part.partition(":")[0] for part in legend(RESULTS).split("; ")] == ["auroc", "kl", "spearman"]
+    results = {"evaluations": [{"headline": ["a_b_precision"], "measures": ["a_b_precision_at_10", "a_b_base_rate"]}]}
+    assert [part.partition(":")[0] for part in legend(results).split("; ")] == ["precision"]
+    assert [part.partition(":")[0] for part in legend(results, "measures").split("; ")] == ["precision_at", "base_rate"]
+
+
 def test_demonstration_rows():
     assert demonstration_rows(RESULTS) == [["other topic", "a", "b", "0.12", "-0.50"]]
 
@@ -99,9 +115,9 @@ def test_demonstrate():
     system = SimpleNamespace(DEMONSTRATIONS=[("a", "b", "opposite"), ("b", "c", "other topic")])
     base = Chosen(a=(1.0, 0.0), b=(0.6, 0.8), c=(0.0, 1.0))
     trained = Chosen(a=(1.0, 0.0), b=(-1.0, 0.0), c=(0.0, 1.0))
-    assert demonstrate(system, base, trained) == [
-        {"first": "a", "second": "b", "shows": "opposite", "base": pytest.approx(0.6), "trained": -1.0},
-        {"first": "b", "second": "c", "shows": "other topic", "base": pytest.approx(0.8), "trained": 0.0},
+    assert demonstrate(system, {"base": base, "trained": trained}) == [
+        {"first": "a", "second": "b", "shows": "opposite", "cosines": {"base": pytest.approx(0.6), "trained": -1.0}},
+        {"first": "b", "second": "c", "shows": "other topic", "cosines": {"base": pytest.approx(0.8), "trained": 0.0}},
     ]
 
 
@@ -130,6 +146,7 @@ def test_paper_figures():
     system.recipe = {"margin": 0.5}
     assert paper_figures(system)["kl"]["trained"] == 0.3
     assert paper_figures(system)["pearson"] == {"table": "Table 2", "data": "", "base": None, "trained": 0.9}
+    assert paper_figures(system, {"margin": 0.4}).keys() == {"kl"}  # of these settings, whatever the recipe's
 
 
 def test_environment(monkeypatch):
@@ -160,3 +177,36 @@ def test_a_paper_figure_on_other_data_is_not_shown():
     ):
         results = {"evaluations": [evaluation | {"dataset_id": dataset_id}], "paper": paper}
         assert comparison_rows(results)[0][2:] == shown
+
+
+def test_every_evaluator_with_every_model(tmp_path):
+    class Length:
+        """Measures how many letters a model's name has; a short one it cannot measure."""
+
+        name, title, dataset, dataset_id, rows, task = "length", "letters", "names (test)", "names", 2, "none"
+        headline, measures = ("letters",), ("letters", "n")
+
+        def scores(self, model, cache):
+            asked.append((model, cache))
+            return len(model)
+
+        def prefixed(self, scores):
+            return {"length_letters": None if scores < 3 else float(scores), "length_n": 2}
+
+        def draw(self, scores, path):
+            asked.append((scores, path))
+            return "A picture."
+
+    asked = []
+    models, caches = {"base": "ab", "ours": "abcd"}, {"base": tmp_path / "kept", "ours": tmp_path / "passing"}
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "old.png").touch()
+    (found,) = evaluate_models([Length()], models, caches, tmp_path)
+    assert asked == [("ab", tmp_path / "kept"), ("abcd", tmp_path / "passing"),
+                     ({"base": 2, "ours": 4}, tmp_path / "plots" / "length.png")]  # fmt: skip
+    assert found["figures"] == {"base": {"length_letters": None, "length_n": 2},
+                                "ours": {"length_letters": 4.0, "length_n": 2}}  # fmt: skip
+    assert (found["headline"], found["measures"]) == (["length_letters"], ["length_letters", "length_n"])
+    assert (found["caption"], found["plot"], found["rows"]) == ("A picture.", "plots/length.png", 2)
+    assert not (tmp_path / "plots" / "old.png").exists()
+    assert evaluate_models([Length()], models, caches, None)[0]["caption"] is None

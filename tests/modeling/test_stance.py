@@ -244,7 +244,7 @@ def sources(monkeypatch, splits):
 
 def test_inference_is_for_testing_only(make, monkeypatch):
     sources(monkeypatch, ["validation", "test"])
-    monkeypatch.setattr(stance.StanceSystem, "_similar_for_base", lambda self, pairs: None)
+    monkeypatch.setattr(stance.StanceSystem, "_similar_for_base", lambda self, pairs: np.zeros(len(pairs), bool))
     system = make(inference="org/sick", similarity="org/stsb", max_eval_rows=4, max_test_rows=5)
     testing, validating = system.evaluators("test"), system.evaluators("validation")
     assert names(testing) == ["stance", "similarity", "inference"]
@@ -255,9 +255,32 @@ def test_inference_is_for_testing_only(make, monkeypatch):
     assert f"{validating[0].name}_{validating[0].headline[0]}" == StanceSystem.PRIMARY
 
 
+def test_alignment_is_for_testing_only(make, tiny_data, monkeypatch):
+    monkeypatch.setattr(stance.StanceSystem, "_similar_for_base", lambda self, pairs: np.zeros(len(pairs), bool))
+    system = make(alignment=tiny_data, similarity="none")
+    tweets, on_topic = system.evaluators("test")[1:]
+    assert names(system.evaluators("validation")) == ["stance"]
+    assert [(query.text, query.target, query.threshold) for query in tweets.queries] == [
+        ("Abortion is healthcare.", "D", 0.70),  # as printed in table 4
+        ("Abortion is murder.", "R", 0.60),
+    ]
+    assert (tweets.name, tweets.dataset, tweets.rows) == ("alignment", "tiny-debates (test)", 12)
+    assert on_topic.dataset == "tiny-debates (test, issue abort)"
+    assert (on_topic.name, on_topic.rows, on_topic.on_topic) == ("alignment_on_topic", 6, True)  # every second one
+    # a collection whose texts have no topic
+    monkeypatch.setattr(stance, "has_config", lambda source, config: False)
+    assert names(system.evaluators("test")) == ["stance", "alignment"]
+
+
+def test_a_source_that_cannot_be_read_is_found_before_the_base_is_asked(make, monkeypatch):
+    monkeypatch.setattr(stance.StanceSystem, "_similar_for_base", lambda self, pairs: pytest.fail("took minutes"))
+    with pytest.raises(ValueError, match="'org/tweets'"):
+        make(alignment="org/tweets").evaluators("test")
+
+
 def test_stance_source_of_its_own(make):
     assert make(data="org/elsewhere").recipe["stance"] is None
-    with pytest.raises(ValueError, match="--data 'org/elsewhere'"):
+    with pytest.raises(ValueError, match="'org/elsewhere'"):
         make(data="org/elsewhere").evaluators("validation")
     system = make(data="org/elsewhere", stance=make().recipe.data[0])
     assert names(system.evaluators("validation")) == ["stance", "similarity"]
@@ -282,9 +305,19 @@ PRINTED = [
 ]
 
 
+# Table 4: precision, all, and by party
+ALIGNMENT_OF_BASE = {
+    "alignment_healthcare_precision": 0.76, "alignment_healthcare_retrieved": 98 + 31,
+    "alignment_healthcare_retrieved_D": 98, "alignment_healthcare_retrieved_R": 31,
+    "alignment_murder_precision": 0.67, "alignment_murder_retrieved": 95 + 46,
+    "alignment_murder_retrieved_D": 46, "alignment_murder_retrieved_R": 95,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(("options", "kl", "spearman"), PRINTED)
 def test_figures_of_the_paper(make, options, kl, spearman):
-    assert paper_figures(make(**options)) == {
+    figures = paper_figures(make(**options))
+    assert {metric: figure for metric, figure in figures.items() if not metric.startswith("alignment")} == {
         "stance_filtered_kl_paper": {"table": "Table 2", "data": "kialo", "base": 0.004, "trained": kl},
         "similarity_spearman": {"table": "Table 3", "data": "stsb", "base": 0.83, "trained": spearman},
     }
@@ -295,9 +328,62 @@ def test_figures_of_the_paper(make, options, kl, spearman):
 )
 def test_no_figure_where_the_paper_has_none(make, options):
     figures = paper_figures(make(**options))
-    assert [(figure["base"], figure["trained"]) for figure in figures.values()] == [(0.004, None), (0.83, None)]
+    assert {metric: figure["base"] for metric, figure in figures.items()} == {
+        "stance_filtered_kl_paper": 0.004, "similarity_spearman": 0.83, **ALIGNMENT_OF_BASE
+    }  # fmt: skip
+    assert {figure["trained"] for figure in figures.values()} == {None}
 
 
 def test_every_printed_figure_is_there():
-    # two tables, each of the base and of six rows with ten margins
-    assert len(PAPER.results) == 2 * (1 + 6 * 10)
+    # two tables, each of the base and of six rows with ten margins; two statements: four figures of the base and of the
+    # hybrid, one of the siamese and of the triplet encoder
+    assert len(PAPER.results) == 2 * (1 + 6 * 10) + 2 * (4 + 4 + 1 + 1)
+
+
+def test_the_setting_that_stands_beside_any_model(make):
+    figures = paper_figures(make(objective="siamese"), PAPER.headline)
+    assert figures == paper_figures(make(margin=0.4))  # hybrid, as BEST
+    assert {metric: figure["base"] for metric, figure in figures.items()} == {
+        "stance_filtered_kl_paper": 0.004, "similarity_spearman": 0.83, **ALIGNMENT_OF_BASE
+    }  # fmt: skip
+    assert {metric: figure["trained"] for metric, figure in figures.items()} == {
+        "stance_filtered_kl_paper": 0.44, "similarity_spearman": 0.80,
+        "alignment_healthcare_precision": 0.91, "alignment_healthcare_retrieved": 47,
+        "alignment_healthcare_retrieved_D": 43, "alignment_healthcare_retrieved_R": 4,
+        "alignment_murder_precision": 0.80, "alignment_murder_retrieved": 15,
+        "alignment_murder_retrieved_D": 3, "alignment_murder_retrieved_R": 12,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("objective", "healthcare", "murder"), [("siamese", 0.84, 0.64), ("triplet", 0.94, 0.79)])
+def test_alignment_of_other_objectives(make, objective, healthcare, murder):
+    figures = paper_figures(make(objective=objective))  # Table 8
+    found = [figures[f"alignment_{name}_precision"]["trained"] for name in ("healthcare", "murder")]
+    assert found == [healthcare, murder]
+
+
+def test_replay_adds_two_columns_that_only_the_keeping_loss_sees(make, tiny_data):
+    system = make(replay=tiny_data, replay_weight=7, **PLAIN)
+    data = system.load_data()
+    triplets, pairs = data.train["triplets"], data.train["pairs"]
+    assert triplets.column_names == ["anchor", "positive", "negative", "replay", "replay_neighbour"]
+    assert pairs.column_names == ["sentence1", "sentence2", "label", "replay", "replay_neighbour"]
+    assert data.counts["generic texts for replay"] == 72
+    assert data.sources == ["tiny-debates", "tiny-debates"]
+    for phase in system.phases(system.build_model(), data):
+        assert isinstance(phase.loss, KeepSimilarityLoss)
+        assert (phase.loss.weight, phase.loss.replay_weight) == (0, 7)
+
+
+def test_a_source_is_sampled_so_that_it_does_not_drown_the_others(make, tiny_data):
+    data = make(per_source=50, **PLAIN).load_data()
+    assert {kind: len(rows) for kind, rows in data.train.items()} == {"triplets": 50, "pairs": 50}
+    assert make(per_source=50, data=f"{tiny_data},{tiny_data}", **PLAIN).load_data().counts["pairs in training"] == 100
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("replay_weight", -1), ("replay_weight", "inf"), ("per_source", 0), ("per_source", 0.5)]
+)
+def test_options_of_replay_and_sampling_out_of_range(make, option, value):
+    with pytest.raises(ValueError, match=f"--{option} must be"):
+        make(**{option: value})

@@ -9,7 +9,16 @@ from modeling.system import Data, Paper, PaperResult, System
 PAPER = """
 setup: a small encoder, tested on ten rows
 citation: "@misc{nobody2020}"
+headline:
+  name: rather deep
+  settings: {margin: 0.2, lora: true, depth: null}
 tables:
+  - table: Table 2
+    data: tweets
+    base: {found: 129}
+    rows:
+      - settings: {lora: true}
+        values: {found: 47, precision: 0.91}
   - table: Table 1
     metric: stance_kl
     base: 0.5
@@ -34,7 +43,11 @@ def paper(tmp_path, monkeypatch):
 
 def test_a_table_becomes_figures(paper):
     assert (paper.setup, paper.citation) == ("a small encoder, tested on ten rows", "@misc{nobody2020}")
+    assert (paper.headline_name, paper.headline) == ("rather deep", {"margin": 0.2, "lora": True, "depth": None})
     assert paper.results == [
+        PaperResult("Table 2", "found", 129, {}, of_base=True, data="tweets"),
+        PaperResult("Table 2", "found", 47, {"lora": True}, data="tweets"),
+        PaperResult("Table 2", "precision", 0.91, {"lora": True}, data="tweets"),
         PaperResult("Table 1", "stance_kl", 0.5, {}, of_base=True),
         PaperResult("Table 1", "stance_kl", 1, {"lora": True, "depth": None, "margin": 0.1}),
         PaperResult("Table 1", "stance_kl", 2, {"lora": True, "depth": None, "margin": 0.2}),
@@ -54,7 +67,12 @@ def test_a_table_becomes_figures(paper):
 )
 def test_a_figure_applies_to_a_recipe_with_all_its_settings(paper, lora, options, figures):
     recipe = Recipe("mine", "stance", lora=lora, options=options)
-    assert [result.value for result in paper.results if result.applies(recipe)] == figures
+    table = [result for result in paper.results if result.table == "Table 1"]
+    assert [result.value for result in table if result.applies(recipe)] == figures
+
+
+def test_the_headline_is_a_setting_like_any_other(paper):
+    assert [result.value for result in paper.results if result.applies(paper.headline)] == [129, 47, 0.91, 0.5, 2]
 
 
 def test_a_row_with_a_figure_too_few_is_refused(tmp_path, paper):

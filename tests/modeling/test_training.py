@@ -165,6 +165,19 @@ def test_finished_run_is_not_repeated(command, uninterrupted):
     assert before == {path: path.stat().st_mtime_ns for path in uninterrupted[0].rglob("*.safetensors")}
 
 
+def test_another_scale_writes_the_files_again_and_trains_nothing(command, uninterrupted, tmp_path):
+    shutil.copytree(uninterrupted[0], tmp_path / "stance-demo")
+    run(command(tmp_path, "--lora_scale", "0.5", "--evaluate_on", "validation"))
+    full, half = weights(uninterrupted[0]), weights(tmp_path / "stance-demo")
+    for key in full:
+        np.testing.assert_allclose(half[key], full[key] * (0.5 if "lora_B" in key else 1))
+    before, after = (
+        json.loads((folder / "results.json").read_text()) for folder in (uninterrupted[0], tmp_path / "stance-demo")
+    )
+    assert after["phases"] == before["phases"]  # their seconds, too: nothing was trained
+    assert {evaluation["dataset"] for evaluation in after["evaluations"]} == {"tiny-debates (validation)"}
+
+
 def test_two_processes_equal_one(command, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
     # a small learning rate: at a large one, sums in another order grow to other minima within twenty steps
