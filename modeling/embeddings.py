@@ -6,16 +6,17 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
-from modeling.adapters import probe_vectors
+from modeling.adapters import TOLERANCE, probe_vectors
 from modeling.files import read_json, write_json
 
-CHUNK = 4096  # texts between two checkpoints: half a minute of MiniLM on two cores
+CHUNK = 1024  # texts between two checkpoints: ten seconds of MiniLM on one core
 
 
 def embed(model: SentenceTransformer, texts: Sequence[str], folder: Path, batch_size: int = 128) -> np.ndarray:
@@ -35,8 +36,23 @@ def embed(model: SentenceTransformer, texts: Sequence[str], folder: Path, batch_
     """
     if not len(texts):
         raise ValueError("there are no texts to embed")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{_key(model, texts)}.npy"
+    return embed_file(model, texts, folder / f"{_key(model, texts)}.npy", batch_size)
+
+
+def embed_file(model: SentenceTransformer, texts: Sequence[str], path: Path, batch_size: int = 128) -> np.ndarray:
+    """Unit vectors of texts in a file; what is there already is not computed again.
+
+    Args:
+        model: The encoder.
+        texts: The texts, n of them, at least one.
+        path: The `.npy` file; the caller sees to it that it is of this model and these texts. An interrupted
+            computation leaves two more files beside it and is continued from them, to the same bytes.
+        batch_size: Texts per forward pass.
+
+    Returns:
+        Read-only memory map of shape (n, dimension), float32.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         # two runs that want the same vectors: one computes, the other waits and reads them
         lock = path.with_suffix(".lock")
@@ -74,6 +90,23 @@ def _compute(model: SentenceTransformer, texts: Sequence[str], path: Path, batch
     del array
     partial.replace(path)
     progress.unlink(missing_ok=True)
+
+
+def behaviour(model: SentenceTransformer) -> dict[str, Any]:
+    """What tells models apart: the vectors of fixed sentences, and how many tokens are read."""
+    return {"max_seq_length": model.max_seq_length, "probes": np.round(probe_vectors(model).astype(float), 5).tolist()}
+
+
+def differs(stored: dict[str, Any], found: dict[str, Any]) -> str | None:
+    """Why two models (see `behaviour`) are not the same, or None."""
+    was, now = np.asarray(stored["probes"]), np.asarray(found["probes"])
+    if was.shape != now.shape:
+        return f"{now.shape[1]} dimensions instead of {was.shape[1]}"
+    if not np.abs(was - now).max() <= TOLERANCE:
+        return "fixed sentences get other vectors"
+    if stored["max_seq_length"] != found["max_seq_length"]:
+        return f"it reads {found['max_seq_length']} tokens instead of {stored['max_seq_length']}"
+    return None
 
 
 def pair_similarities(
