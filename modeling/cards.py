@@ -93,7 +93,7 @@ def _eval_results(results: dict[str, Any]) -> list[EvalResult]:
             task_type=evaluation["task"],
             dataset_type=evaluation["dataset_id"],
             dataset_name=evaluation["dataset"],
-            dataset_split="test",
+            dataset_split=results["evaluation_options"].get("evaluate_on", "test"),  # absent in runs of before
             metric_type=metric.removeprefix(evaluation["name"] + "_"),
             metric_name=f"{metric}: {evaluation['title']}",
             metric_value=round(evaluation["trained"][metric], 4),

@@ -45,8 +45,8 @@ def parse(description: str, arguments: list[str]) -> tuple[Recipe, list[GridPoin
         recipe = load_recipe(name, _pairs(rest))
         if recipe.system not in SYSTEMS:
             raise ValueError(f"{name}: unknown system {recipe.system!r}; there are {', '.join(SYSTEMS)}")
-        if known.grid and recipe.push_to_hub:
-            raise ValueError("--grid and --push_to_hub exclude each other: publish the run that you choose")
+        if known.grid and (recipe.push_to_hub or recipe.release):
+            raise ValueError("--grid excludes --push_to_hub and --release: publish the run that you choose")
         return recipe, expand_grid(recipe, known.grid)
     except ValueError as error:
         parser.exit(2, f"train.py: error: {error}\n")

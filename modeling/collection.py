@@ -85,7 +85,7 @@ def clean(text: str, max_characters: int = MAX_CHARACTERS) -> tuple[str, list[st
 
     Examples:
         >>> clean(" Trams\\x00 are\\n late ")
-        ('Trams are late', ['control characters removed'])
+        ('Trams are late', ['control characters removed', 'line breaks became spaces'])
     """
     changes = []
     if _SURROGATE.search(text):
@@ -94,6 +94,8 @@ def clean(text: str, max_characters: int = MAX_CHARACTERS) -> tuple[str, list[st
     if _CONTROL.search(text):
         text = _CONTROL.sub(" ", text)
         changes.append("control characters removed")
+    if "\n" in text.strip():  # in a table also the trace of a quotation mark without its pair
+        changes.append("line breaks became spaces")
     text = normalise(text)
     if len(text) > max_characters:
         text = text[:max_characters].rstrip()

@@ -74,6 +74,8 @@ def parse(words: list[str]) -> argparse.Namespace:
         text = f"{text} (default: {recipe[option] or NONE})".replace("%", "%%")
         group.add_argument(f"--{option}", metavar="SOURCE", help=text)
     arguments = parser.parse_intermixed_args(words)
+    if arguments.out and arguments.out.is_file():
+        parser.error(f"--out {arguments.out} is a file: name a folder")
     arguments.sources = {option: getattr(arguments, option) for option in sources if getattr(arguments, option)}
     for option, source in arguments.sources.items():
         path = Path(source).expanduser()
@@ -189,8 +191,11 @@ def recorded_base(model: str) -> str | None:
     from huggingface_hub import ModelCard
 
     from modeling.adapters import CONFIG, FINGERPRINT
+    from modeling.backbone import BUNDLED
     from modeling.loading import RELEASED
 
+    if model == BUNDLED:  # which is no name on the Hub
+        return None
     path = Path(model).expanduser()
     for folder in (path, path / "merged", RELEASED / model):
         for file, key in ((CONFIG, "base_model_name_or_path"), (FINGERPRINT, "base_model")):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FACTS, ROWS, VECTORS = "index.json", "rows.parquet", "vectors.npy"
 MATCHES = ["statement", "rank", "similarity", "text", "rows", "groups", "id", "row"]
+REPAIR = "run the command that made it again, it replaces what is damaged"
 BLOCK = 65536  # vectors that are multiplied at once: 100 MB of MiniLM's, whatever the size of the index
 
 
@@ -71,21 +72,26 @@ class Index:
             )
         if not facts["complete"]:
             raise ValueError(f"{folder} is not finished: run the command that makes it again, it continues")
+        index = cls(folder, facts, model)
         for name in (ROWS, VECTORS):
             if not (folder / name).is_file():
-                raise ValueError(f"{folder} is damaged, {name} is missing: embed again with --overwrite")
-        index = cls(folder, facts, model)
-        if index.vectors.shape != (facts["counts"]["distinct"], facts["dimension"]):
-            raise ValueError(f"{folder} is damaged, {VECTORS} has another shape: embed again with --overwrite")
+                raise ValueError(f"{folder} is damaged, {name} is missing: {REPAIR}")
+        if index.vectors.shape != index.shape:
+            raise ValueError(f"{folder} is damaged, {VECTORS} has another shape: {REPAIR}")
         return index
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Distinct texts and dimensions, as the facts have them."""
+        return self.facts["counts"]["distinct"], self.facts["dimension"]
 
     @cached_property
     def vectors(self) -> np.ndarray:
         """Unit vectors of the distinct texts: read-only memory map of shape (m, dimension), float32."""
         try:
             return np.load(self.folder / VECTORS, mmap_mode="r")
-        except ValueError as error:
-            raise ValueError(f"{self.folder / VECTORS} is damaged ({error}): embed again with --overwrite") from error
+        except (ValueError, EOFError) as error:  # EOFError: the file is empty
+            raise ValueError(f"{self.folder / VECTORS} is damaged ({error}): {REPAIR}") from error
 
     @cached_property
     def rows(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 
 from modeling.collection import MAX_CHARACTERS, choose_columns, collect
 from modeling.files import read_json, write_json
-from modeling.index import FACTS, ROWS, VECTORS
+from modeling.index import FACTS, ROWS, VECTORS, Index
 from modeling.records import open_source
 
 
@@ -25,7 +25,7 @@ def build_index(
     batch_size: int = 128,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Embeds a source of texts; continues what was interrupted, and repeats nothing that is there.
+    """Embeds a source of texts; continues what was interrupted, replaces what is damaged, repeats nothing else.
 
     Args:
         source: See `modeling.records.open_source`, also for `config`, `split` and `encoding`.
@@ -77,10 +77,13 @@ def build_index(
                 "with --overwrite"
             )
         stored = None
-    if stored is not None and stored["complete"] and all((folder / name).is_file() for name in (ROWS, VECTORS)):
+    whole = _vectors_are_whole(folder, facts)
+    if stored is not None and stored["complete"] and whole and (folder / ROWS).is_file():
         return stored
     if stored is None:
         _clear(folder)
+    elif not whole:
+        (folder / VECTORS).unlink(missing_ok=True)
     write_json(folder / FACTS, facts)
     _write_rows(found.rows, folder / ROWS)
     embed_file(encoder, found.texts, folder / VECTORS, batch_size)
@@ -116,6 +119,14 @@ def differences(stored: dict[str, Any], facts: dict[str, Any]) -> list[str]:
             f"{facts['source']} has {now['kept']:,} with {now['distinct']:,})"
         )
     return changes
+
+
+def _vectors_are_whole(folder: Path, facts: dict[str, Any]) -> bool:
+    try:
+        index = Index(folder, facts)
+        return index.vectors.shape == index.shape
+    except (FileNotFoundError, ValueError):
+        return False
 
 
 def _clear(folder: Path) -> None:

@@ -144,6 +144,8 @@ def load_recipe(name: str, overrides: dict[str, str] | None = None) -> Recipe:
     recipe = Recipe(name=path.stem, system=values["system"], **shared, options=own)
     if recipe.evaluate_on not in ("test", "validation"):
         raise ValueError(f"--evaluate_on must be test or validation, got {recipe.evaluate_on!r}")
+    if not recipe.lora and recipe.lora_scale != 1:
+        raise ValueError("--lora_scale scales an adapter: it needs --lora true")
     if recipe.evaluate_on != "test" and (recipe.release or recipe.push_to_hub):
         raise ValueError("--evaluate_on validation is for choosing a recipe: a published card has figures of test data")
     return recipe
@@ -232,6 +234,8 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
             raise ValueError(f"--grid {axis!r} must look like margin=0.1:1.0:0.1 or objective=siamese,triplet")
         if key not in SHARED and key not in recipe.options:
             raise ValueError(f"--grid names the unknown option {key!r}")
+        if key in ("release", "push_to_hub", "evaluate_on"):
+            raise ValueError(f"--grid {key} is no option of training: a grid has one value of it")
         axes[key] = axis_values(values)
     points = []
     for combination in itertools.product(*axes.values()):

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from modeling.adapters import WEIGHTS, load_adapter
-from modeling.backbone import resolve
+from modeling.adapters import CONFIG, WEIGHTS, load_adapter
+from modeling.backbone import BUNDLED_ID, resolve
 from modeling.cards import render_card
 from modeling.files import write_text
 from modeling.loading import RELEASED
@@ -37,6 +37,11 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
     """
     recipe = system.recipe
     adapter, target = recipe.run_dir / "adapter", RELEASED / recipe.name
+    backbone = resolve(recipe.base, recipe.base_id)
+    if backbone.hub_id != BUNDLED_ID:
+        raise ValueError(f"--release needs the base that comes with the project, {BUNDLED_ID}, not {backbone.hub_id}")
+    if target.exists() and not (target / CONFIG).is_file():
+        raise ValueError(f"--release: {target.name} in model_cards/ is no release: give the recipe another name")
     if not adapter.is_dir():
         raise ValueError("--release needs an adapter: train with --lora true")
     if (size := (adapter / WEIGHTS).stat().st_size) > LIMIT:
@@ -49,6 +54,6 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         if (plots := recipe.run_dir / "merged" / "plots").is_dir():
             shutil.copytree(plots, folder / "plots")
         write_text(folder / "README.md", render_card(system, results, "released"))
-        load_adapter(folder, resolve(recipe.base, recipe.base_id))
+        load_adapter(folder, backbone)
         stage(folder, target, "model", forbidden_texts, replace=True)
     return target

@@ -54,7 +54,7 @@ def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, c
 
 def _neighbours(vectors: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """For each unit vector the index of another, drawn from the nearest ones."""
-    given = torch.from_numpy(np.array(vectors))
+    given = torch.from_numpy(np.array(vectors, dtype=np.float64))  # so that another machine finds the same ones
     found = semantic_search(given, given, top_k=min(NEIGHBOURS + 1, len(given)))
     others = [[hit["corpus_id"] for hit in hits if hit["corpus_id"] != i] for i, hits in enumerate(found)]
     return np.array([near[random.integers(len(near))] for near in others])

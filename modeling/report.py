@@ -38,6 +38,7 @@ def evaluate_run(
     recipe = system.recipe
     folder = recipe.run_dir / "merged"
     models = {"base": system.load_base(), "trained": system.load_trained()}
+    shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
     cache = Path(recipe.cache_dir).expanduser() / "embeddings"
     # the vectors of a model that is evaluated once would fill the disk over the runs of a grid
     with tempfile.TemporaryDirectory() as passing:
@@ -73,13 +74,11 @@ def evaluate_models(
         evaluators: What is measured.
         models: Label -> encoder.
         caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
-        folder: Plots go to its `plots/`, in place of those there; None draws none.
+        folder: Plots go to its `plots/`; None draws none.
 
     Returns:
         Facts per evaluator, JSON throughout; `figures` is label -> metric -> value.
     """
-    if folder:
-        shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
     evaluations = []
     for evaluator in evaluators:
         scores = {}

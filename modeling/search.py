@@ -87,9 +87,10 @@ def ask(options: argparse.Namespace) -> None:
     from modeling.tables import read_statements, show
 
     out = check_output(options.out)
-    statements = options.statements + [text for text, _ in (read_statements(options.file) if options.file else [])]
+    given = options.statements + [text for text, _ in (read_statements(options.file) if options.file else [])]
+    statements = list(dict.fromkeys(given))
     hits = Index.open(options.index, options.model).ask(_some(statements), options.top, options.threshold)
-    for statement in dict.fromkeys(statements):
+    for statement in statements:
         found = hits[hits["statement"] == statement]
         print(f"\n{statement}")
         print(show(found[["rank", "similarity", "rows", "groups", "text"]]) if len(found) else
@@ -124,7 +125,7 @@ def align(options: argparse.Namespace) -> None:
     index = Index.open(options.index, options.model)
     table = index.align(queries, thresholds)
     for (statement, target), part in table.groupby(["statement", "target"], sort=False):
-        print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows)")
+        print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows with a group)")
         print(show(part.drop(columns=["statement", "target", "base_rate"])))
     print("\nprecision: share of the target among the rows retrieved; low, high: its 95 % interval (Wilson)")
     _write(table, out)
@@ -186,9 +187,16 @@ def main(arguments: list[str] | None = None) -> None:
         prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    by_name = {}
     for name, command in COMMANDS.items():
-        command.add_arguments(parsers.add_parser(name, help=command.help, description=command.help))
-    options = parser.parse_args(arguments)
+        by_name[name] = parsers.add_parser(name, help=command.help, description=command.help)
+        command.add_arguments(by_name[name])
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] in by_name:  # by its own parser, which also finds statements that stand behind an option
+        options = by_name[words[0]].parse_intermixed_args(words[1:])
+        options.command = words[0]
+    else:
+        options = parser.parse_args(words)
     # torch's threads wait for each other by spinning, which slows down whatever runs beside them
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
@@ -226,7 +234,7 @@ def _queries(options: argparse.Namespace) -> list[tuple[str, str]]:
     for statement, target in queries:
         if target is None:
             raise ValueError(f"{statement!r} has no target: name the group whose view it is with --target GROUP")
-    return [(statement, str(target)) for statement, target in _some(queries)]
+    return list(dict.fromkeys((statement, str(target)) for statement, target in _some(queries)))
 
 
 def _write(frame: pd.DataFrame, out: Path | None) -> None:

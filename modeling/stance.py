@@ -147,7 +147,7 @@ class StanceSystem(System):
                 texts = load_split(self.recipe["replay"], "examples", "train", self.cache)["text"]
                 cache = self.cache / "embeddings"
                 train[kind] = add_replay(train[kind], texts, base, cache, self.recipe.seed)
-                counts["generic texts for replay"] = len(set(texts))
+                counts["generic texts for replay"] = len(set(train[kind]["replay"]))
         sources = [*self.recipe.data, *([self.recipe["replay"]] if self.recipe["replay"] else [])]
         return Data(train, [source_name(source) for source in sources], counts)
 
@@ -246,7 +246,8 @@ class StanceSystem(System):
             on_topic = rows.select([i for i, topic in enumerate(rows["topic"]) if topic == QUERIED_TOPIC])
             facts |= {"title": "the texts on its topic that a statement finds", "on_topic": True}
             dataset = f"{name} (test, issue {QUERIED_TOPIC})"
-            result += [AlignmentEvaluator(on_topic, name="alignment_on_topic", dataset=dataset, **facts)]
+            if len(on_topic):
+                result += [AlignmentEvaluator(on_topic, name="alignment_on_topic", dataset=dataset, **facts)]
         return result
 
     def _similar_for_base(self, pairs: Dataset) -> np.ndarray:

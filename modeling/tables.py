@@ -90,7 +90,8 @@ def read_statements(path: str | Path) -> list[tuple[str, str | None]]:
                 raise ValueError(f"{path}, line {row.line}: {row.reason}; repair the line")
             statement, target = (*row, None)[:2]
             if isinstance(statement, str) and statement.strip():
-                found.append((statement.strip(), str(target).strip() if target not in (None, "") else None))
+                known = target is not None and target == target  # NaN is not equal to itself
+                found.append((statement.strip(), (str(target).strip() or None) if known else None))
     if not found:
         raise ValueError(f"{path} holds no statement")
     return found

@@ -48,6 +48,7 @@ def results(system):
         "system": "stance",
         "base_model": "org/base",
         "recipe": public_options(system),
+        "evaluation_options": {"evaluate_on": "test"},
         "sources": ["debates", "org/kialo"],
         "counts": {"pairs before the filter": 12345, "pairs in training": 1234},
         "trainable_parameters": 2359296,
@@ -216,3 +217,11 @@ def test_cards_are_written_where_there_is_a_model(system, results, tmp_path):
     (tmp_path / "adapter").mkdir()
     write_cards(system, results, tmp_path)
     assert "# stance-demo (LoRA adapter)" in (tmp_path / "adapter" / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_released_adapter_is_loaded_by_its_name(system, results):
+    card = render_card(system, results, "released")
+    assert 'model = load_model("stance-demo")' in card
+    assert "{{" not in card
+    assert "![Picture.](plots/stance.png)" in card
+    assert yaml.safe_load(card.split("---")[1])["base_model_relation"] == "adapter"

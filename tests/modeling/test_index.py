@@ -164,8 +164,28 @@ def test_a_damaged_index_is_named(build, tmp_path):
     vectors.unlink()
     with pytest.raises(ValueError, match=r"vectors\.npy is missing"):
         Index.open(tmp_path / "index")
-    build(tmp_path / "index")  # the cure
+    vectors.touch()
+    with pytest.raises(ValueError, match=r"vectors\.npy is damaged"):
+        Index.open(tmp_path / "index")
+
+
+@pytest.mark.parametrize("damage", ["cut off", "another shape", "empty", "missing"])
+def test_building_again_repairs_a_damaged_index(build, tmp_path, damage):
+    build(tmp_path / "index")
+    vectors = tmp_path / "index" / "vectors.npy"
+    whole = vectors.read_bytes()
+    vectors.unlink()
+    if damage == "another shape":
+        np.save(vectors, np.zeros((23, 32), np.float32))
+    elif damage != "missing":
+        vectors.write_bytes(whole[:-100] if damage == "cut off" else b"")
+    build(tmp_path / "index")
     assert vectors.read_bytes() == whole
+    assert len(build.chunks) == 10
+    (tmp_path / "index" / "rows.parquet").unlink()
+    build(tmp_path / "index")
+    assert len(Index.open(tmp_path / "index").rows) == 24
+    assert len(build.chunks) == 10  # the vectors were whole
 
 
 def test_ask_finds_what_comparing_with_every_text_finds(build, tmp_path, monkeypatch):

@@ -213,3 +213,10 @@ def test_figures_of_validation_data_are_not_published():
     for option, value in {"release": "true", "push_to_hub": "org/name"}.items():
         with pytest.raises(ValueError, match="a published card has figures of test data"):
             load_recipe("stance-demo", {"evaluate_on": "validation", option: value})
+    with pytest.raises(ValueError, match="--grid evaluate_on is no option of training"):
+        expand_grid(load_recipe("stance-demo"), ["evaluate_on=test,validation"])
+
+
+def test_scaling_needs_an_adapter():
+    with pytest.raises(ValueError, match="--lora_scale scales an adapter: it needs --lora true"):
+        load_recipe("stance-demo", {"lora": "false", "lora_scale": "0.5"})

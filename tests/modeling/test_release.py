@@ -7,7 +7,7 @@ import pytest
 
 from modeling import loading, release
 from modeling.adapters import add_lora, load_adapter, save_adapter
-from modeling.backbone import load_backbone, resolve
+from modeling.backbone import BUNDLED_ID, load_backbone, resolve
 from modeling.files import write_text
 from modeling.recipe import load_recipe
 from modeling.staging import StagingError
@@ -16,9 +16,9 @@ from modeling.staging import StagingError
 @pytest.fixture
 def finished(tiny_base, tmp_path, monkeypatch):
     """A run with an adapter, and an empty folder for releases; the card is one line."""
-    options = {"base": str(tiny_base), "base_id": "org/tiny", "output_dir": str(tmp_path / "runs")}
+    options = {"base": str(tiny_base), "base_id": BUNDLED_ID, "output_dir": str(tmp_path / "runs")}
     system = SimpleNamespace(recipe=load_recipe("stance-demo", options))
-    backbone = resolve(str(tiny_base), "org/tiny")
+    backbone = resolve(str(tiny_base), BUNDLED_ID)
     model = load_backbone(backbone)
     add_lora(model, rank=4)
     for name, parameter in model.named_parameters():
@@ -59,4 +59,16 @@ def test_a_large_adapter_is_not_released(finished, monkeypatch):
 def test_a_run_without_an_adapter_is_not_released(finished, tmp_path):
     system = SimpleNamespace(recipe=load_recipe("stance-minilm", {"output_dir": str(tmp_path)}))
     with pytest.raises(ValueError, match="--release needs an adapter"):
+        release.release(system, {})
+
+
+def test_a_folder_of_prose_is_not_replaced(finished, tmp_path):
+    write_text(tmp_path / "model_cards" / "stance-demo" / "README.md", "prose of a system")
+    with pytest.raises(ValueError, match="stance-demo in model_cards/ is no release"):
+        release.release(finished[0], {"text": "measured"})
+
+
+def test_a_model_on_a_base_of_its_own_is_not_released(finished, tiny_base):
+    system = SimpleNamespace(recipe=load_recipe("stance-demo", {"base": str(tiny_base), "base_id": "org/tiny"}))
+    with pytest.raises(ValueError, match="--release needs the base that comes with the project"):
         release.release(system, {})

@@ -208,5 +208,5 @@ def test_every_evaluator_with_every_model(tmp_path):
                                 "ours": {"length_letters": 4.0, "length_n": 2}}  # fmt: skip
     assert (found["headline"], found["measures"]) == (["length_letters"], ["length_letters", "length_n"])
     assert (found["caption"], found["plot"], found["rows"]) == ("A picture.", "plots/length.png", 2)
-    assert not (tmp_path / "plots" / "old.png").exists()
+    assert (tmp_path / "plots" / "old.png").exists()  # it may be the user's own
     assert evaluate_models([Length()], models, caches, None)[0]["caption"] is None

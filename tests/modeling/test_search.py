@@ -78,6 +78,14 @@ def test_ask_from_a_file(folder, capsys):
     assert "nothing is as similar as 0.99: lower --threshold" in capsys.readouterr().out
 
 
+def test_statements_behind_options_and_twice(folder, capsys):
+    run("ask", folder / "index", "--threshold", 0.7, "both", "both", "--out", folder / "hits.csv")
+    assert pd.read_csv(folder / "hits.csv")["statement"].tolist() == ["both", "both"]  # two matches, once
+    run("align", folder / "index", "--target", "G", "for", "--query", "for=G", "--thresholds", "0.7",
+        "--out", folder / "align.csv")  # fmt: skip
+    assert pd.read_csv(folder / "align.csv")["statement"].tolist() == ["for"]
+
+
 def test_align(folder, capsys):
     run("align", folder / "index", "for", "--target", "G", "--query", "against=B", "--thresholds", "0.5:0.7:0.1",
         "--out", folder / "align.csv")  # fmt: skip
@@ -86,7 +94,7 @@ def test_align(folder, capsys):
     assert table["threshold"].tolist() == [0.5, 0.6, 0.7] * 2
     assert table["precision"].tolist() == pytest.approx([1, 1, 1] + [1 / 3] * 3)
     assert (folder / "align.png").stat().st_size > 10_000
-    assert "for (G, 60.0% of all rows)" in capsys.readouterr().out
+    assert "for (G, 60.0% of all rows with a group)" in capsys.readouterr().out
     (folder / "queries.csv").write_text("statement,target\nfor,G\nagainst,B\n")
     run("align", folder / "index", "--statements", folder / "queries.csv", "--thresholds", "0.7", "--out",
         folder / "b.parquet")  # fmt: skip
