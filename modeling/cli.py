@@ -64,7 +64,7 @@ def friendly_errors(program: str = "train.py") -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        sys.exit(f"\n{program}: interrupted; the same command continues from the last checkpoint")
+        sys.exit(f"\n{program}: interrupted; the same command continues where this one stopped")
     except (ValueError, OSError, PublishError) as error:
         if os.environ.get("OPINION_TRACEBACK"):
             raise

@@ -21,8 +21,6 @@ COLOURS = {
     "contradiction": "#d1495b",
 }
 DASHES = {"oppose": "--", "contradiction": "--", "neutral": ":"}
-
-
 # of models, where groups are no lines of their own
 CYCLE = ("#555555", "#d95f02", "#3d6fb4", "#1b9e77", "#7b5ea7", "#b8860b")
 LINES = ("--", "-", "-.", ":")
