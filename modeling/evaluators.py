@@ -124,6 +124,47 @@ class StanceEvaluator(PairEvaluator):
         return stance_kl_divergence(scores, self.labels) | {"kl_paper": paper["kl"]}
 
 
+class TopicEvaluator(PairEvaluator):
+    """Whether texts of one discussion stay nearer to each other than to those of another.
+
+    An encoder that learns stance may come to place texts by their tone alone: what is against anything is alike. Sets
+    of scored sentence pairs do not show that, since their pairs share a topic or are as neutral as everyday sentences.
+    `auroc` is that of pairs of one discussion against pairs of two; `p99_other` is the cosine that one in a hundred
+    pairs of two discussions exceeds.
+
+    Args:
+        rows: Pairs within discussions: columns `sentence1`, `sentence2` and `group`, at least two groups.
+        seed: Seed of the pairs across discussions, one for each row.
+    """
+
+    headline = ("auroc", "p99_other")
+    measures = (*headline, "mean_same", "mean_other")
+    groups = ("other discussion", "same discussion")
+
+    def __init__(self, rows: dict[str, Sequence], name: str = "topic", seed: int = 0, **facts: Any) -> None:
+        first, second = list(rows["sentence1"]), list(rows["sentence2"])
+        other = _of_another_group(np.unique(rows["group"], return_inverse=True)[1], seed)
+        labels = [1] * len(first) + [0] * len(first)
+        paired = {"sentence1": first * 2, "sentence2": second + [second[i] for i in other], "label": labels}
+        super().__init__(paired, name, **facts)
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        by_group = self.by_group(scores)
+        other, same = (by_group[group].astype(float) for group in self.groups)
+        auroc = stance_kl_divergence(scores, self.labels)["auroc"]
+        means = {"mean_same": float(same.mean()), "mean_other": float(other.mean())}
+        return {"auroc": auroc, "p99_other": float(np.quantile(other, 0.99)), **means}
+
+
+def _of_another_group(groups: np.ndarray, seed: int) -> np.ndarray:
+    """For each row the number of a random row of another group."""
+    order = np.argsort(groups, kind="stable")
+    starts, sizes = np.searchsorted(groups[order], groups), np.bincount(groups)[groups]
+    # a place among the rows of other groups: those that lie after the own group's are moved behind it
+    place = (np.random.default_rng(seed).random(len(groups)) * (len(groups) - sizes)).astype(np.int64)
+    return order[np.where(place >= starts, place + sizes, place)]
+
+
 class InferenceEvaluator(PairEvaluator):
     """Cosines of contradicting, neutral and entailing pairs (Ghafouri et al., 2024, appendix A.5).
 

@@ -182,6 +182,7 @@ def demonstration_rows(results: dict[str, Any]) -> list[list[str]]:
 
 LEGEND = {
     "auroc": "0.5 where the groups do not come apart, 1 where they do so fully",
+    "p99_other": "cosine that one in a hundred pairs of two discussions exceeds: low where topics stay apart",
     "kl": "divergence of their histograms, which grows with any difference and is to be read with auroc",
     "kl_paper": "the same by the paper's code, whose bins differ between the groups",
     "spearman": "agreement with people's judgement",

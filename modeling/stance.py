@@ -33,6 +33,7 @@ from modeling.evaluators import (
     Query,
     SimilarityEvaluator,
     StanceEvaluator,
+    TopicEvaluator,
 )
 from modeling.losses import KeepSimilarityLoss
 from modeling.recipe import Recipe
@@ -217,6 +218,10 @@ class StanceSystem(System):
             return {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
 
         result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts(source))]
+        # not during training, where it would double the time of an evaluation
+        if (testing or self.recipe.evaluate_on == split) and _groups(pairs) > 1:
+            title = "texts of one discussion and of two"
+            result.append(TopicEvaluator(pairs, seed=self.recipe.seed, title=title, **facts(source)))
         further = {"similarity": (SimilarityEvaluator, "topical similarity kept")}
         if testing:
             further["inference"] = (InferenceEvaluator, "contradicting, neutral and entailing pairs")
@@ -261,3 +266,8 @@ class StanceSystem(System):
     def _rows(self, source: str, config: str, split: str, limit: int | None) -> Dataset:
         rows = load_split(source, config, split, self.cache)
         return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
+
+
+def _groups(rows: Dataset) -> int:
+    """How many groups the rows are of; pairs of others may have no such column."""
+    return len(set(rows["group"])) if "group" in rows.column_names else 0

@@ -16,6 +16,8 @@ from modeling.evaluators import (
     Query,
     SimilarityEvaluator,
     StanceEvaluator,
+    TopicEvaluator,
+    _of_another_group,
 )
 from modeling.loading import load_model
 from modeling.stance import QUERIES as QUERIED
@@ -308,3 +310,30 @@ def test_the_base_finds_topics_and_no_views(corpora, tmp_path):
     assert scores["alignment_murder_auroc"] == pytest.approx(0.679, abs=0.005)
     assert scores["alignment_healthcare_murder_contrast_auroc"] == pytest.approx(0.484, abs=0.005)
     assert scores["alignment_healthcare_base_rate"] == 113 / 160
+
+
+def test_topics_by_hand():
+    # in the plane, an angle for each text: group 0 at 0 and 10 degrees, group 1 at 90 and 100; each row has one choice
+    class Angles:
+        def encode(self, texts, **options):
+            radians = np.radians([float(text) for text in texts])
+            return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+    rows = {"sentence1": ["0", "90"], "sentence2": ["10", "100"], "group": ["a", "b"]}
+    evaluator = TopicEvaluator(rows, **FACTS)
+    scores = evaluator.scores(Angles())
+    # within: 10 degrees twice; across: 0 with 100 and 90 with 10
+    np.testing.assert_allclose(scores, np.cos(np.radians([10, 10, 100, 80])), atol=1e-6)
+    found = evaluator.metrics(scores)
+    assert found["auroc"] == 1.0
+    assert found["mean_same"] == pytest.approx(np.cos(np.radians(10)), abs=1e-6)
+    assert found["mean_other"] == pytest.approx(0, abs=1e-6)
+    assert evaluator.metrics(np.array([0.1, 0.1, 0.5, 0.1]))["auroc"] == 0.25  # beaten twice, level twice
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_across_are_always_of_two_groups(seed):
+    groups = np.random.default_rng(seed).integers(0, 4, 200)
+    other = _of_another_group(groups, seed)
+    assert (groups[other] != groups).all()
+    assert len(set(other)) > 100  # spread over the rows

@@ -242,6 +242,14 @@ def sources(monkeypatch, splits):
     monkeypatch.setattr("dataset_scripts.sources.load_source", lambda *arguments: dict.fromkeys(splits, rows))
 
 
+def test_topics_are_compared_where_there_are_several(make):
+    # the split for validation has one topic only, that for training six
+    assert names(make(similarity="none", evaluate_on="validation").evaluators("validation")) == ["stance"]
+    system = make(similarity="none", evaluate_on="validation")
+    system._rows = lambda *arguments: Dataset.from_list([*pairs("trams"), *pairs("parks")])
+    assert names(system.evaluators("validation")) == ["stance", "topic"]
+
+
 def test_inference_is_for_testing_only(make, monkeypatch):
     sources(monkeypatch, ["validation", "test"])
     monkeypatch.setattr(stance.StanceSystem, "_similar_for_base", lambda self, pairs: np.zeros(len(pairs), bool))
