@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,8 @@ import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy.stats import gaussian_kde
+
+from modeling.plots import plain, save_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,14 +72,14 @@ def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
             part["threshold"], part["precision"], "o-", color=colour, markersize=4, label="precision, 95 % interval"
         )
         left.axhline(base, color="black", linestyle=":", linewidth=1.2, label=f"base rate {base:.0%}")
-        left.set(ylim=(-0.02, 1.02), ylabel=f"share of {_plain(target)}")
-        left.set_title(f"{_short(part['statement'].iloc[0], 60)} ({_plain(target)})", fontsize="medium", loc="left")
+        left.set(ylim=(-0.02, 1.02), ylabel=f"share of {plain(target)}")
+        left.set_title(f"{_short(part['statement'].iloc[0], 60)} ({plain(target)})", fontsize="medium", loc="left")
         left.yaxis.set_major_formatter(PercentFormatter(1))
         left.legend(frameon=False, fontsize="small", loc="best")
         for number, group in enumerate(groups):
             counts = part[f"retrieved_{group}"]
             style = {"color": colours[group], "linestyle": DASHES[number], "marker": MARKERS[number], "markersize": 4}
-            right.plot(part["threshold"], counts, label=_plain(group), **style)
+            right.plot(part["threshold"], counts, label=plain(group), **style)
         right.set_yscale("symlog", linthresh=1)  # from thousands to none, and none is to be seen
         right.set_ylim(-0.1, highest * 1.5)
         right.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -87,7 +87,7 @@ def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
         right.legend(frameon=False, fontsize="small", title="group")
     for axis in axes[-1]:
         axis.set_xlabel("lowest cosine similarity")
-    _save(figure, path, title)
+    save_figure(figure, path, title)
 
 
 def plot_axis(axis: Axis, path: Path, title: str) -> None:
@@ -111,7 +111,7 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
         colour, rows = colours.get(name, OTHER), axis.texts[series == number]
         mean = rows[["positive", "negative"]].mean()
         left.scatter(*mean, s=150, marker=MARKERS[number % 6], color=colour, edgecolors="black", linewidths=1.4,
-                     zorder=5, label=f"{_plain(name)} (n={len(rows):,}), mean marked")  # fmt: skip
+                     zorder=5, label=f"{plain(name)} (n={len(rows):,}), mean marked")  # fmt: skip
         _density(right, rows["score"].to_numpy(float), ends, colour, DASHES[number % 6], name)
     _square(left, shown)
     left.set_xlabel("similarity to the positive side: " + _wordings(axis.positive))
@@ -134,7 +134,7 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     right.set_ylabel("density (vertical lines: means)")
     right.set_title(_separation(axis), fontsize="medium")
     right.legend(frameon=False, fontsize="small")
-    _save(figure, path, title)
+    save_figure(figure, path, title)
 
 
 def _series(texts: pd.DataFrame) -> tuple[list[str], np.ndarray]:
@@ -152,7 +152,7 @@ def _series(texts: pd.DataFrame) -> tuple[list[str], np.ndarray]:
 def _density(
     axes: plt.Axes, scores: np.ndarray, ends: tuple[float, float], colour: str, dashes: object, name: str
 ) -> None:
-    label = f"{_plain(name)}, mean {scores.mean():+.3f}"
+    label = f"{plain(name)}, mean {scores.mean():+.3f}"
     axes.axvline(scores.mean(), color=colour, linewidth=1, linestyle=dashes)
     if len(scores) < FEWEST or np.ptp(scores) < 1e-6:
         axes.plot([], [], linestyle=dashes, color=colour, label=f"{label} (too few for a curve)")
@@ -190,24 +190,4 @@ def _wordings(side: Sequence[str]) -> str:
 
 
 def _short(text: str, width: int) -> str:
-    return _plain(f'"{text}"' if len(text) <= width else f'"{text[: width - 3]}..."')
-
-
-def _plain(text: str) -> str:
-    """Text that matplotlib takes neither for mathematics nor for a label to be left out."""
-    return text.replace("$", r"\$").lstrip("_")
-
-
-def _save(figure: plt.Figure, path: Path, title: str) -> None:
-    for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(_plain(title))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing", UserWarning
-        )  # the font has no emoji: boxes stand for them
-        figure.savefig(temporary, format="png", dpi=120, metadata={"Software": None})
-    plt.close(figure)
-    temporary.replace(path)
+    return plain(f'"{text}"' if len(text) <= width else f'"{text[: width - 3]}..."')

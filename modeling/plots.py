@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -61,7 +63,7 @@ def plot_distributions(models: dict[str, dict[str, np.ndarray]], path: Path, tit
     axes[0, 0].legend(frameon=False, loc="upper left", fontsize="small")
     for axis in axes[:, 0]:
         axis.set_ylabel("density")
-    _save(figure, path, title)
+    save_figure(figure, path, title)
 
 
 def plot_alignment(panels: list[tuple[str, float, np.ndarray, dict[str, np.ndarray]]], path: Path, title: str) -> None:
@@ -96,13 +98,30 @@ def plot_alignment(panels: list[tuple[str, float, np.ndarray, dict[str, np.ndarr
         by_rank.set_xlabel("number of most similar texts")
     axes[0, 0].set_ylim(0, 1.02)
     axes[0, 0].legend(frameon=False, loc="lower left", fontsize="small")
-    _save(figure, path, title)
+    save_figure(figure, path, title)
 
 
-def _save(figure: plt.Figure, path: Path, title: str) -> None:
+def save_figure(figure: plt.Figure, path: Path, title: str) -> None:
+    """Writes a PNG whole or not at all, and closes the figure.
+
+    Args:
+        figure: Gets the title; its upper and right frames go.
+        path: PNG to write.
+        title: Above the figure, as it stands: `$` starts no formula.
+    """
     for axis in figure.axes:
         axis.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(title, fontsize="medium")
+    figure.suptitle(plain(title), fontsize="medium")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120, metadata={"Software": None})
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    with warnings.catch_warnings():
+        # the font has no emoji: boxes stand for them
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        figure.savefig(temporary, format="png", dpi=120, metadata={"Software": None})
     plt.close(figure)
+    temporary.replace(path)
+
+
+def plain(text: str) -> str:
+    """Text that matplotlib takes neither for mathematics nor for a label to be left out."""
+    return text.replace("$", r"\$").lstrip("_")
