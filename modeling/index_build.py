@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from modeling.collection import MAX_CHARACTERS, choose_columns, collect
-from modeling.files import read_json, write_json
+from modeling.files import atomic_file, read_json, write_json
 from modeling.index import FACTS, ROWS, VECTORS, Index
 from modeling.records import open_source
 
@@ -140,6 +140,5 @@ def _clear(folder: Path) -> None:
 def _write_rows(rows: Any, path: Path) -> None:
     import pyarrow.parquet as pq
 
-    temporary = path.with_name(path.name + ".tmp")
-    pq.write_table(rows, temporary, store_schema=False)  # with it, text would be read as a category
-    temporary.replace(path)
+    with atomic_file(path) as temporary:
+        pq.write_table(rows, temporary, store_schema=False)  # with it, text would be read as a category

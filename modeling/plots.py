@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 
@@ -13,6 +12,8 @@ matplotlib.use("Agg")  # runs where there is no screen
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import gaussian_kde
+
+from modeling.files import atomic_file
 
 # green / red / blue as in the paper's figures, in shades that stay apart for colour-blind readers
 COLOURS = {
@@ -112,14 +113,11 @@ def save_figure(figure: plt.Figure, path: Path, title: str) -> None:
     for axis in figure.axes:
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(plain(title), fontsize="medium")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with warnings.catch_warnings():
+    with atomic_file(path) as temporary, warnings.catch_warnings():
         # the font has no emoji: boxes stand for them
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         figure.savefig(temporary, format="png", dpi=120, metadata={"Software": None})
     plt.close(figure)
-    temporary.replace(path)
 
 
 def plain(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from modeling.files import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,16 +31,11 @@ def check_output(path: str | Path | None) -> Path | None:
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Writes a table as CSV or Parquet, by the ending, under a temporary name and renames it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
+    with atomic_file(path) as temporary:
         if path.suffix.lower() == ".parquet":
             frame.to_parquet(temporary, index=False)
         else:
             frame.to_csv(temporary, index=False)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def show(frame: pd.DataFrame, width: int = 100, digits: int = 3) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from modeling.files import atomic_folder, read_json, write_json, write_text
+from modeling.files import atomic_file, atomic_folder, read_json, write_json, write_text
 
 
 def names(folder):
@@ -112,3 +112,12 @@ def test_what_a_killed_process_moved_aside_is_put_back(tmp_path):
     with pytest.raises(RuntimeError), atomic_folder(folder):
         raise RuntimeError
     assert not old.exists() and (folder / "weights.txt").read_text() == "old"
+
+
+def test_a_file_that_fails_half_way_leaves_the_old_one_and_nothing_else(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    with pytest.raises(RuntimeError, match="half-way"), atomic_file(path) as temporary:
+        temporary.write_text("ne")
+        raise RuntimeError("half-way")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
