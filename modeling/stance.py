@@ -8,7 +8,6 @@ triplets first and pairs after (hybrid).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -23,8 +22,7 @@ from sentence_transformers.sentence_transformer.losses import (
 from torch import Tensor, nn
 
 from dataset_scripts.sources import has_config, load_split, source_name
-from modeling.adapters import add_lora
-from modeling.backbone import load_backbone, resolve
+from modeling.backbone import load_backbone
 from modeling.embeddings import pair_similarities
 from modeling.evaluators import (
     AlignmentEvaluator,
@@ -35,9 +33,8 @@ from modeling.evaluators import (
     StanceEvaluator,
     TopicEvaluator,
 )
-from modeling.losses import KeepSimilarityLoss
+from modeling.holding import check_options, held, with_replay
 from modeling.recipe import Recipe
-from modeling.replay import add_replay
 from modeling.system import Data, Paper, Phase, System
 
 PAPER = Paper.load("stance")
@@ -118,45 +115,31 @@ class StanceSystem(System):
             raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
         if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
             raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
-        for option in ("keep", "replay_weight"):
-            if not isinstance(recipe[option], int | float) or not 0 <= recipe[option] < float("inf"):
-                raise ValueError(f"--{option} must be 0 or more, got {recipe[option]}")
+        check_options(recipe)
         if (limit := recipe["per_source"]) is not None and (not isinstance(limit, int) or limit < 1):
             raise ValueError(f"--per_source must be a number of rows, or none, got {limit!r}")
         for option in ("filter_pairs", "filter_triplets"):
             threshold = recipe[option]
             if threshold is not None and (not isinstance(threshold, int | float) or not -1 <= threshold <= 1):
                 raise ValueError(f"--{option} must be a cosine in [-1, 1] or none, got {threshold!r}")
-        self.backbone = resolve(recipe.base, recipe.base_id)
-        self.cache = Path(recipe.cache_dir).expanduser()
 
     def load_data(self) -> Data:
         kinds = OBJECTIVES[self.recipe["objective"]]
         base = None
         train, counts = {}, {}
         for kind in kinds:
-            sources = [self._source(source, kind) for source in self.recipe.data]
-            rows = concatenate_datasets(sources).shuffle(seed=self.recipe.seed)
+            sources = [self.rows(source, kind, "train", self.recipe["per_source"]) for source in self.recipe.data]
+            rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in sources])
+            rows = rows.shuffle(seed=self.recipe.seed)
             counts[f"{kind} before the filter"] = len(rows)
             threshold = self.recipe[f"filter_{kind}"]
             if threshold is not None:
                 base = base or load_backbone(self.backbone, self.recipe.max_length)
             train[kind] = self._filter(rows, kind, threshold, base)
             counts[f"{kind} in training"] = len(train[kind])
-            if self.recipe["replay"]:
-                base = base or load_backbone(self.backbone, self.recipe.max_length)
-                texts = load_split(self.recipe["replay"], "examples", "train", self.cache)["text"]
-                cache = self.cache / "embeddings"
-                train[kind] = add_replay(train[kind], texts, base, cache, self.recipe.seed)
-                counts["generic texts for replay"] = len(set(train[kind]["replay"]))
+            train[kind] = with_replay(self, train[kind], counts)
         sources = [*self.recipe.data, *([self.recipe["replay"]] if self.recipe["replay"] else [])]
         return Data(train, [source_name(source) for source in sources], counts)
-
-    def _source(self, source: str, kind: str) -> Dataset:
-        """Training rows of one source, a seeded sample of `per_source` where it has more."""
-        rows = load_split(source, kind, "train", self.cache).select_columns(COLUMNS[kind])
-        limit = self.recipe["per_source"]
-        return rows if not limit or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
     def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: SentenceTransformer | None) -> Dataset:
         """Quality filter (section 3.4): drops rows whose least similar two texts are below the threshold for the base.
@@ -182,22 +165,12 @@ class StanceSystem(System):
             raise ValueError(f"--filter_{kind} {threshold} drops all {len(rows)} rows of {kind}: lower it, or use none")
         return concatenate_datasets(kept)
 
-    def build_model(self) -> SentenceTransformer:
-        model = load_backbone(self.backbone, self.recipe.max_length)
-        if self.recipe.lora:
-            recipe = self.recipe
-            add_lora(model, recipe.lora_rank, recipe.lora_alpha, recipe.lora_dropout, recipe.lora_targets)
-        return model
-
     def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
         epochs = self.recipe.epochs / len(data.train)
         return [Phase(kind, rows, self._loss(kind, model), epochs) for kind, rows in data.train.items()]
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
-        loss, recipe = self._stance_loss(kind, model), self.recipe
-        if not (recipe["keep"] or recipe["replay"]):
-            return loss
-        return KeepSimilarityLoss(model, loss, recipe["keep"], recipe["replay_weight"] if recipe["replay"] else None)
+        return held(self.recipe, model, self._stance_loss(kind, model))
 
     def _stance_loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
         margin = self.recipe["margin"]
@@ -212,7 +185,7 @@ class StanceSystem(System):
         testing = split == "test"
         source = self.recipe["stance"] or self.recipe.data[0]
         limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
-        pairs = self._rows(source, "pairs", split, limit)
+        pairs = self.rows(source, "pairs", split, limit)
 
         def facts(source: str) -> dict[str, str]:
             return {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
@@ -227,7 +200,7 @@ class StanceSystem(System):
             further["inference"] = (InferenceEvaluator, "contradicting, neutral and entailing pairs")
         for config, (evaluator, title) in further.items():
             if other := self.recipe[config]:
-                result.append(evaluator(self._rows(other, config, split, limit), title=title, **facts(other)))
+                result.append(evaluator(self.rows(other, config, split, limit), title=title, **facts(other)))
         if testing:
             result += self._alignment(self.recipe["alignment"], limit) if self.recipe["alignment"] else []
             # last, because the base's vectors take minutes: a source that cannot be read is found before
@@ -243,7 +216,7 @@ class StanceSystem(System):
         """Whose texts the paper's statements find: among all, and among those labelled as on their topic, if any."""
         name = source_name(source)
         facts = {"dataset_id": name, "queries": QUERIES}
-        texts = self._rows(source, "tweets", "test", limit)
+        texts = self.rows(source, "tweets", "test", limit)
         title = "the texts that a statement finds"
         result: list[Evaluator] = [AlignmentEvaluator(texts, title=title, dataset=f"{name} (test)", **facts)]
         if has_config(source, "issues"):
@@ -262,10 +235,6 @@ class StanceSystem(System):
             pair_similarities(base, [pairs["sentence1"], pairs["sentence2"]], self.cache / "embeddings")[0]
             > TEST_FILTER
         )
-
-    def _rows(self, source: str, config: str, split: str, limit: int | None) -> Dataset:
-        rows = load_split(source, config, split, self.cache)
-        return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
 
 def _groups(rows: Dataset) -> int:

@@ -61,7 +61,8 @@ class PaperResult:
         table: Where it is printed, e.g. "Table 2".
         metric: Our key of the same measure on the test evaluators.
         value: The figure.
-        settings: The options under which it was obtained; it applies to a recipe that has all of them.
+        settings: The options under which it was obtained; it applies to a recipe that has all of them. `data` of them
+            are corpora, each part of the name of one of the recipe's.
         of_base: Whether it is the untrained encoder's.
         data: Name of the corpus it was measured on; ours stands beside it where its data's name contains this.
     """
@@ -75,7 +76,16 @@ class PaperResult:
 
     def applies(self, recipe: Recipe | Mapping[str, Any]) -> bool:
         """Whether the recipe, or another record of settings, has all settings of this figure."""
-        return all(recipe[key] == value for key, value in self.settings.items())
+        return all(
+            _are_called(value, recipe[key]) if key == "data" else recipe[key] == value
+            for key, value in self.settings.items()
+        )
+
+
+def _are_called(corpora: list[str], sources: list[str]) -> bool:
+    """Whether there is a source for each corpus, with the corpus in its name, and no other."""
+    names = [Path(source).name for source in sources]
+    return len(names) == len(corpora) and all(any(corpus in name for name in names) for corpus in corpora)
 
 
 @dataclass(frozen=True)
@@ -143,15 +153,15 @@ class System(ABC):
     TEST_OPTIONS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, recipe: Recipe) -> None:
+        from modeling.backbone import resolve
+
         self.recipe = recipe
+        self.backbone = resolve(recipe.base, recipe.base_id)
+        self.cache = Path(recipe.cache_dir).expanduser()
 
     @abstractmethod
     def load_data(self) -> Data:
         """Loads the training data; builds what is missing, from caches where possible."""
-
-    @abstractmethod
-    def build_model(self) -> SentenceTransformer:
-        """The encoder in the state in which training starts, adapters added."""
 
     @abstractmethod
     def phases(self, model: SentenceTransformer, data: Data) -> Iterable[Phase]:
@@ -171,25 +181,41 @@ class System(ABC):
         options = {key: value for key, value in recipe["options"].items() if key not in self.TEST_OPTIONS}
         return recipe | {"options": options}
 
+    def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
+        """A split of a source, or a seeded sample of `limit` rows where it has more."""
+        from dataset_scripts.sources import load_split
+
+        rows = load_split(source, config, split, self.cache)
+        return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
+
     # what follows serves an encoder with one adapter or none; a system with further heads overrides it
+
+    def build_model(self) -> SentenceTransformer:
+        """The encoder in the state in which training starts, adapters added."""
+        from modeling.adapters import add_lora
+        from modeling.backbone import load_backbone
+
+        recipe = self.recipe
+        model = load_backbone(self.backbone, recipe.max_length)
+        if recipe.lora:
+            add_lora(model, recipe.lora_rank, recipe.lora_alpha, recipe.lora_dropout, recipe.lora_targets)
+        return model
 
     def load_base(self) -> SentenceTransformer:
         """The untrained encoder that results are compared with."""
-        from modeling.backbone import load_backbone, resolve
+        from modeling.backbone import load_backbone
 
-        return load_backbone(resolve(self.recipe.base, self.recipe.base_id))
+        return load_backbone(self.backbone)
 
     def save(self, model: SentenceTransformer) -> None:
         """Writes adapter/ (with LoRA) and merged/ into the run's folder, each loaded again and verified first."""
         from modeling.adapters import load_adapter, save_adapter, save_merged, scale_adapter
-        from modeling.backbone import resolve
 
-        backbone = resolve(self.recipe.base, self.recipe.base_id)
         if self.recipe.lora:
             scale_adapter(model, self.recipe.lora_scale)
-            save_adapter(model, self.recipe.run_dir / "adapter", backbone)
-            model = load_adapter(self.recipe.run_dir / "adapter", backbone)
-        save_merged(model, self.recipe.run_dir / "merged", backbone)
+            save_adapter(model, self.recipe.run_dir / "adapter", self.backbone)
+            model = load_adapter(self.recipe.run_dir / "adapter", self.backbone)
+        save_merged(model, self.recipe.run_dir / "merged", self.backbone)
 
     def load_trained(self) -> SentenceTransformer:
         """The merged model, from its files."""

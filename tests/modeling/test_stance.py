@@ -246,7 +246,7 @@ def test_topics_are_compared_where_there_are_several(make):
     # the split for validation has one topic only, that for training six
     assert names(make(similarity="none", evaluate_on="validation").evaluators("validation")) == ["stance"]
     system = make(similarity="none", evaluate_on="validation")
-    system._rows = lambda *arguments: Dataset.from_list([*pairs("trams"), *pairs("parks")])
+    system.rows = lambda *arguments: Dataset.from_list([*pairs("trams"), *pairs("parks")])
     assert names(system.evaluators("validation")) == ["stance", "topic"]
 
 

@@ -1,0 +1,56 @@
+"""Holding similarity: the options `keep`, `replay` and `replay_weight` that the systems share, and what they do.
+
+Fine-tuning forgets what its rows do not show. Any loss can be held to the base's similarities, between the rows of a
+batch (`keep`) and on generic texts that go along (`replay`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer
+from torch import nn
+
+from dataset_scripts.sources import load_split
+from modeling.backbone import load_backbone
+from modeling.losses import KeepSimilarityLoss
+from modeling.recipe import Recipe
+from modeling.replay import REPLAY_COLUMNS, add_replay
+from modeling.system import System
+
+
+def check_options(recipe: Recipe) -> None:
+    """Refuses weights out of range.
+
+    Raises:
+        ValueError: With the option's name and range.
+    """
+    for option in ("keep", "replay_weight"):
+        if not isinstance(recipe[option], int | float) or not 0 <= recipe[option] < math.inf:
+            raise ValueError(f"--{option} must be 0 or more, got {recipe[option]}")
+
+
+def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:
+    """The rows with generic texts beside them, if the recipe names a source of such; see `modeling.replay`.
+
+    Args:
+        system: The system; its recipe has `replay`.
+        rows: Training rows.
+        counts: Facts for the card; the number of generic texts is added.
+    """
+    recipe = system.recipe
+    if not recipe["replay"]:
+        return rows
+    base = load_backbone(system.backbone, recipe.max_length)
+    texts = load_split(recipe["replay"], "examples", "train", system.cache)["text"]
+    rows = add_replay(rows, texts, base, system.cache / "embeddings", recipe.seed)
+    counts["generic texts for replay"] = len(set(rows[REPLAY_COLUMNS[0]]))
+    return rows
+
+
+def held(recipe: Recipe, model: SentenceTransformer, loss: nn.Module) -> nn.Module:
+    """The loss, held to the base's similarities if the recipe asks for it; see `KeepSimilarityLoss`."""
+    if not (recipe["keep"] or recipe["replay"]):
+        return loss
+    return KeepSimilarityLoss(model, loss, recipe["keep"], recipe["replay_weight"] if recipe["replay"] else None)
