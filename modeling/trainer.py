@@ -6,6 +6,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import torch
+from accelerate.utils import broadcast
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformerTrainer
 from torch import nn
 from torch.utils.data import DataLoader
@@ -14,21 +17,61 @@ from transformers import TrainerCallback
 from modeling.batching import embedding_in_chunks
 from modeling.files import read_json, write_json
 
+LOSS_WEIGHTS = "loss.safetensors"
+
 
 class Trainer(SentenceTransformerTrainer):
     """The library's trainer with less padding, exact resumption, and without its card callback.
 
-    A loss that reads more than sentence embeddings says so by an attribute `sentence_embeddings_only = False`.
+    A loss that reads more than sentence embeddings says so by an attribute `sentence_embeddings_only = False`. What a
+    loss owns, such as the classifier of a softmax loss, is trained like the encoder: the library neither writes it into
+    checkpoints nor averages its gradients over processes.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.accelerator.num_processes > 1:
+            for parameter in self.loss_parameters().values():
+                parameter.data.copy_(broadcast(parameter.data))
+
+    def loss_parameters(self) -> dict[str, nn.Parameter]:
+        """The trainable parameters that the loss owns and the encoder does not have."""
+        encoder = {id(parameter) for parameter in self.model.parameters()}
+        named = self.loss.named_parameters()
+        return {name: each for name, each in named if each.requires_grad and id(each) not in encoder}
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """The library's; gradients of what the loss owns are averaged over processes, as those of the encoder are."""
+        loss = super().training_step(*args, **kwargs)
+        if self.accelerator.num_processes > 1 and self.accelerator.sync_gradients:
+            for parameter in self.loss_parameters().values():
+                if parameter.grad is not None:
+                    parameter.grad.copy_(self.accelerator.reduce(parameter.grad, reduction="mean"))
+        return loss
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        # before the library's files: a checkpoint counts as complete by what is written last
+        if self.is_world_process_zero() and (owned := self.loss_parameters()):
+            folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+            folder.mkdir(parents=True, exist_ok=True)
+            save_file({name: each.detach().cpu().contiguous() for name, each in owned.items()}, folder / LOSS_WEIGHTS)
+        super()._save_checkpoint(model, trial)
+
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+        super()._load_from_checkpoint(checkpoint_path)
+        if owned := self.loss_parameters():
+            stored = load_file(Path(checkpoint_path) / LOSS_WEIGHTS)
+            for name, parameter in owned.items():
+                parameter.data.copy_(stored[name])
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Adds none: it writes raw training texts into every README. `modeling.cards` writes ours."""
 
     def compute_loss(self, model: nn.Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """The library's, with batches embedded in chunks where that pays."""
-        if self.model.device.type != "cpu" or not getattr(self.loss, "sentence_embeddings_only", True):
+        if self.model.device.type != "cpu":
             return super().compute_loss(model, inputs, *args, **kwargs)
-        with embedding_in_chunks(self.model):
+        with embedding_in_chunks(self.model, tokens=not getattr(self.loss, "sentence_embeddings_only", True)):
             return super().compute_loss(model, inputs, *args, **kwargs)
 
     def get_train_dataloader(self) -> DataLoader:
