@@ -133,10 +133,38 @@ def load_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer | N
         AdapterError: If a file is missing or truncated, weights are NaN, keys or shapes do not fit, the base is
             another one, or the probe sentences get other vectors than when the adapter was saved.
     """
+    model = base if base is not None else load_backbone(backbone)
+    vectors = _check_adapter(folder, backbone, model)
+    model[0].model = PeftModel.from_pretrained(model[0].model, str(folder)).merge_and_unload()
+    _compare(folder, probe_vectors(model), vectors, "the loaded adapter does not reproduce the trained model")
+    return model
+
+
+def attach_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone, name: str) -> None:
+    """Adds an adapter folder to an encoder, beside others that it may have, and switches it on.
+
+    Args:
+        model: The base, with adapters or without; changed in place.
+        folder: As for `load_adapter`.
+        backbone: The base.
+        name: Name under which `model.set_adapter` finds it.
+
+    Raises:
+        AdapterError: As `load_adapter`.
+    """
+    vectors = _check_adapter(folder, backbone, load_backbone(backbone))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Already found a `peft_config`")  # several are wanted here
+        model.load_adapter(str(folder), adapter_name=name)
+    model.set_adapter(name)
+    _compare(folder, probe_vectors(model), vectors, "the attached adapter does not reproduce the trained model")
+
+
+def _check_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer) -> list[list[float]]:
+    """Makes every check that needs no loaded adapter; returns the probe vectors that the trained model had."""
     for name in (CONFIG, WEIGHTS, FINGERPRINT):
         if not (folder / name).is_file():
             raise AdapterError(f"{folder}: {name} is missing; not an adapter saved by this project")
-    model = base if base is not None else load_backbone(backbone)
     config = PeftConfig.from_pretrained(folder)
     stored = read_json(folder / FINGERPRINT)
     if config.base_model_name_or_path != backbone.hub_id:
@@ -144,12 +172,10 @@ def load_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer | N
             f"{folder}: foreign base: trained on {config.base_model_name_or_path!r}, loaded onto {backbone.hub_id!r}"
         )
     weights = _read_weights(folder / WEIGHTS)
-    _check_weights(folder, weights, _expected_shapes(config, model))
-    _compare(folder, probe_vectors(model), stored["base_vectors"], "foreign base: the base's vectors differ from those "
+    _check_weights(folder, weights, _expected_shapes(config, base))
+    _compare(folder, probe_vectors(base), stored["base_vectors"], "foreign base: the base's vectors differ from those "
              f"of the {backbone.hub_id} it was trained on")  # fmt: skip
-    model[0].model = PeftModel.from_pretrained(model[0].model, str(folder)).merge_and_unload()
-    _compare(folder, probe_vectors(model), stored["vectors"], "the loaded adapter does not reproduce the trained model")
-    return model
+    return stored["vectors"]
 
 
 def save_merged(model: SentenceTransformer, folder: Path, backbone: Backbone) -> None:

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 
 from modeling import loading
 from modeling.adapters import AdapterError, add_lora, load_adapter, save_adapter, save_merged
 from modeling.backbone import load_backbone, resolve
 from modeling.files import read_json, write_json
-from modeling.loading import load_model, released_models
+from modeling.loading import load_adapters, load_model, released_models
 
 TEXT = "we love the trams every day"
 
@@ -68,3 +69,49 @@ def test_a_model_that_is_nowhere_is_named_with_the_released_ones(tmp_path, monke
     monkeypatch.setattr(loading.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ValueError, match=r"(?s)'stance-minimal' could not be loaded.*released model: stance-minilm"):
         load_model("stance-minimal")
+
+
+@pytest.fixture
+def two_adapters(tiny_base, tmp_path, base_is_bundled):
+    """Folders of two different adapters of one base."""
+    backbone = loading.resolve("bundled")
+    for number, name in enumerate(("calm", "loud"), start=1):
+        torch.manual_seed(number)
+        model = load_backbone(backbone)
+        add_lora(model, rank=2 * number)
+        for parameter_name, parameter in model.named_parameters():
+            if "lora_B" in parameter_name:
+                parameter.data.normal_(std=0.5)
+        save_adapter(model, tmp_path / name / "adapter", backbone)
+    return tmp_path / "calm", tmp_path / "loud" / "adapter"
+
+
+def test_adapters_are_switched_on_one_base(two_adapters):
+    model = load_adapters(*two_adapters)
+    base = load_model("bundled")
+    calm, loud = (load_model(folder).encode(TEXT) for folder in (two_adapters[0] / "adapter", two_adapters[1]))
+    assert np.abs(calm - loud).max() > 0.01
+    assert np.allclose(model.encode(TEXT), calm, atol=1e-5)  # the first is on
+    model.set_adapter("loud")
+    assert np.allclose(model.encode(TEXT), loud, atol=1e-5)
+    model.disable_adapters()
+    assert np.allclose(model.encode(TEXT), base.encode(TEXT), atol=1e-6)
+    model.enable_adapters()
+    model.set_adapter("calm")
+    assert np.allclose(model.encode(TEXT), calm, atol=1e-5)
+    # 2 layers x 4 projections of 32 x 32, ranks 2 and 4, and the base once
+    added = sum(p.numel() for p in model.parameters()) - sum(p.numel() for p in base.parameters())
+    assert added == 2 * 4 * (2 + 4) * (32 + 32)
+
+
+def test_adapters_that_cannot_be_loaded_together(two_adapters, tmp_path):
+    with pytest.raises(ValueError, match="two adapters are called 'calm'"):
+        load_adapters(two_adapters[0], two_adapters[0] / "adapter")
+    with pytest.raises(ValueError, match="there is no adapter at 'noon'"):
+        load_adapters("noon")
+    with pytest.raises(ValueError, match="at least one"):
+        load_adapters()
+    config = read_json(two_adapters[1] / "adapter_config.json")
+    write_json(two_adapters[1] / "adapter_config.json", config | {"base_model_name_or_path": "org/other"})
+    with pytest.raises(ValueError, match=r"different bases: .*org/other"):
+        load_adapters(*two_adapters)
