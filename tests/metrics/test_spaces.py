@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 METRICS = {
     "sgts": "Sgts",
     "stance_kl_divergence": "StanceKlDivergence",
+    "opinion_similarity": "OpinionSimilarity",
     "alignment_precision": "AlignmentPrecision",
 }
 HUB_COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}

@@ -1,0 +1,158 @@
+"""Opinion similarity: correlations by group, rates of opposite quartiles, the authors' own figures, and bad input."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import Dataset
+
+from metrics.opinion_similarity.opinion_similarity import opinion_similarity, outer_quartiles
+
+
+def test_scores_by_hand():
+    # Different: (1, 0), (3, 1), the pairs up to 1.5. Similar: (2, 2), (6, 3), (3, 4).
+    # All: means 3 and 2; deviations (-2 0 -1 3 0) and (-2 -1 0 1 2): products 4 + 3 = 7, squares 14 and 10.
+    # Kendall: of ten pairs of pairs one ties in predictions (3, 3); two disagree (2 is below 3 where 2 is above 1; 6 is
+    # above 3 where 3 is below 4); seven agree: (7 - 2) / sqrt(9 * 10).
+    scores = opinion_similarity([1, 3, 2, 6, 3], [0, 1, 2, 3, 4])
+    # Similar: means 11/3 and 3; deviations (-5/3 7/3 -2/3) and (-1 0 1): products 5/3 - 2/3 = 1, squares 78/9 and 2;
+    # two of three agree. Quartiles of predictions: 2 and 3; above 3 is 6 only, below 2 is 1 only.
+    assert scores == {
+        "pearson": pytest.approx(7 / math.sqrt(140)),
+        "kendall": pytest.approx(5 / math.sqrt(90)),
+        "pearson_different": pytest.approx(1),
+        "kendall_different": pytest.approx(1),
+        "pearson_similar": pytest.approx(1 / math.sqrt(78 / 9 * 2)),
+        "kendall_similar": pytest.approx(1 / 3),
+        "wrong_quartile_different": 0,
+        "wrong_quartile_similar": 0,
+        "top_quartile_different": 0,
+        "bottom_quartile_similar": 0,
+        "n_different": 2,
+        "n_similar": 3,
+    }
+
+
+def test_wrong_quartiles_by_hand():
+    # Quartiles of people's scores: 1 + 3/4 of .25 = 1.1875 and 2.5 + 1/4 of 1 = 2.75; those of 1..8: 2.75 and 6.25, so
+    # similarities 7 and 8 are in the top quartile, 1 and 2 in the bottom one.
+    people = [0.5, 1.0, 1.25, 1.5, 2.0, 2.5, 3.5, 4.0]
+    scores = opinion_similarity([8, 3, 7, 4, 2, 5, 6, 1], people)
+    # Top and different: .5 (bottom of people) and 1.25 (not). Bottom and similar: 4 (top of people) and 2 (not).
+    assert scores["wrong_quartile_different"] == scores["wrong_quartile_similar"] == 1 / 4
+    assert scores["top_quartile_different"] == scores["bottom_quartile_similar"] == 2 / 4
+    assert (scores["n_different"], scores["n_similar"]) == (4, 4)
+
+
+def test_values_that_tie_with_a_quartile_are_in_neither():
+    top, bottom = outer_quartiles(np.array([0, 0, 0, 0, 0.3]))  # as of a measure that is 0 for most pairs
+    assert top.tolist() == [False] * 4 + [True] and not bottom.any()
+
+
+def test_boundary_itself_is_different():
+    scores = opinion_similarity([1, 2, 3, 4], [0, 1.5, 2, 4])
+    assert (scores["n_different"], scores["n_similar"]) == (2, 2)
+    assert opinion_similarity([1, 2, 3, 4], [0, 1.5, 2, 4], boundary=2)["n_different"] == 3
+
+
+def test_scale_of_the_similarities_does_not_matter():
+    generator = np.random.default_rng(0)
+    similarities, people = generator.normal(size=50), generator.uniform(0, 4, 50)
+    assert opinion_similarity(similarities * 250 - 1000, people) == pytest.approx(
+        opinion_similarity(similarities, people)
+    )
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "none"),
+    [
+        ([1, 2, 3], [2, 3, 4], {"pearson_different", "wrong_quartile_different", "top_quartile_different"}),
+        ([1, 2, 3], [0, 1, 1.5], {"kendall_similar", "wrong_quartile_similar", "bottom_quartile_similar"}),
+        ([1, 2, 3], [1, 3, 4], {"pearson_different", "kendall_different"}),  # one different pair
+        ([1, 1, 2, 3], [0, 1, 3, 4], {"pearson_different", "kendall_different"}),  # constant predictions
+        ([1, 2, 2, 3], [0, 1, 4, 4], {"pearson_similar", "kendall_similar"}),  # constant references
+    ],
+)
+def test_undefined_within_a_group_is_none(predictions, references, none):
+    scores = opinion_similarity(predictions, references)
+    assert none <= {name for name, value in scores.items() if value is None}
+    assert not any(isinstance(value, float) and math.isnan(value) for value in scores.values())
+    assert scores["n_different"] + scores["n_similar"] == len(references)
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize(
+    ("domain", "rates"),
+    [("Laptop", (0.052, 0.008, 116, 505)), ("Restaurant", (0.097, 0.024, 227, 787))],  # as printed in Table 9
+)
+def test_authors_figures_from_their_similarities(corpora, domain, rates):
+    folder = corpora / "sos" / "result"
+    pairs = pd.read_csv(folder / "sentence_pair_unique.csv").merge(
+        pd.read_csv(folder / "sentence_pair_sbert.csv"), on="pair_id", validate="one_to_one"
+    )
+    pairs = pairs[pairs["domain"] == domain]
+    scores = opinion_similarity(pairs["model_similarity"], pairs["avg"])
+    overall = pd.read_csv(folder / "table3.csv").query("model == 'SBERT'")
+    groups = pd.read_csv(folder / "table4.csv").query("model == 'SBERT'")  # broadly different, then broadly similar
+    for measure in ("pearson", "kendall"):
+        column = f"{domain.lower()}-{measure}"
+        printed = [*overall[column], *groups[column]]
+        found = [scores[f"{measure}{suffix}"] for suffix in ("", "_different", "_similar")]
+        assert found == pytest.approx(printed, abs=1e-6)
+    found = [scores[name] for name in ("wrong_quartile_different", "wrong_quartile_similar")]
+    assert (*(round(rate, 3) for rate in found), scores["n_different"], scores["n_similar"]) == rates
+
+
+ERRORS = [
+    ([], [], "empty"),
+    ([0.1], [1], "one pair only"),
+    ([0.1, 0.2], [1], "2 predictions but 1 references"),
+    ([0.1, float("nan")], [1, 0], r"predictions\[1\] is nan"),
+    ([0.1, None], [1, 0], r"predictions\[1\] is None"),
+    ([float("inf"), 0.1], [1, 0], r"predictions\[0\] is inf"),
+    ([0.1, 0.2], [1, None], r"references\[1\] is None"),
+    ([0.1, 0.2], [1, 4.5], r"references\[1\] is 4.5, outside \[0, 4\]"),
+    ([0.1, 0.2], [-1, 4], r"references\[0\] is -1, outside \[0, 4\]"),
+    ([0.1, 0.2], ["same", "different"], "references must be a flat list or array of numbers: .*'same'"),
+    ([[0.1, 0.2]], [1, 0], r"predictions must be .* not an input of shape \(1, 2\)"),
+    ({"a": 0.1}, [1], "predictions must be a flat list"),
+    ([0.1, 0.2], None, "references must be .* not None"),
+    ([0.1, 0.1], [0, 1], "All 2 predictions equal 0.1, so a correlation is undefined"),
+    ([0.1, 0.2], [3, 3], "All 2 references equal 3, so a correlation is undefined"),
+]
+
+
+@pytest.mark.parametrize(("predictions", "references", "message"), ERRORS)
+def test_bad_input_is_named(predictions, references, message, load_metric):
+    with pytest.raises(ValueError, match=message):
+        opinion_similarity(predictions, references)
+    with pytest.raises(ValueError, match=message):
+        load_metric("opinion_similarity").compute(predictions=predictions, references=references)
+
+
+@pytest.mark.parametrize("boundary", [-0.5, 4, float("nan"), "low", None])
+def test_bad_boundary_is_named(boundary, load_metric):
+    with pytest.raises(ValueError, match=r"boundary is .*: pass the highest score of broadly different pairs"):
+        load_metric("opinion_similarity").compute(predictions=[1, 2], references=[0, 4], boundary=boundary)
+
+
+def test_lists_arrays_columns_and_batches_agree(load_metric):
+    similarities, people = [0.9, 0.2, 0.6, 0.5 + 1e-12, 0.5], [4, 0, 3, 1.5, 1]
+    expected, metric = opinion_similarity(similarities, people), load_metric("opinion_similarity")
+    rows = Dataset.from_dict({"similarity": similarities, "score": people})
+    assert expected["kendall_different"] == 1  # in float32 two of the similarities would tie
+    assert metric.compute(predictions=similarities, references=people) == expected
+    assert metric.compute(predictions=np.array(similarities), references=np.array(people)) == expected
+    assert metric.compute(predictions=rows["similarity"], references=rows["score"]) == expected
+    metric.add_batch(predictions=similarities[:3], references=people[:3])
+    metric.add_batch(predictions=similarities[3:], references=people[3:])
+    assert metric.compute() == expected
+    assert metric.compute(predictions=similarities, references=people, boundary=3)["n_similar"] == 1
+
+
+def test_an_error_leaves_nothing_behind(load_metric):
+    metric = load_metric("opinion_similarity")
+    with pytest.raises(ValueError):
+        metric.compute(predictions=[0.1, 7], references=[1, 5])
+    assert metric.compute(predictions=[0.9, 0.2], references=[1, 0])["n_different"] == 2
