@@ -56,6 +56,8 @@ def _report(metadata: Metadata, summary: dict[str, Any], default: bool) -> None:
     for name, built in summary["configs"].items():
         counts = ", ".join(f"{split} {count:,}" for split, count in built["rows"].items())
         print(f"{name}: {counts}")
+        if built["classes"]:
+            print("  of which " + ", ".join(f"{count:,} {label}" for label, count in built["classes"].items()))
         for reason, count in sorted(built["dropped"].items()):
             print(f"  {count:>9,} x {reason}")
         expected = metadata.expected.get(name, {})

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from datasets import ClassLabel, DatasetDict
+
 from dataset_scripts import get_corpus
 from dataset_scripts.card import PLOT, BuiltConfig, write_card
 from dataset_scripts.metadata import Metadata
+from dataset_scripts.sources import source_name
 from dataset_scripts.statistics import plot_statistics, stance_statistics
 from modeling.files import atomic_folder, read_json, write_json, write_text
 
@@ -81,11 +85,12 @@ def _write(
         for split, rows in splits.items():
             rows.to_parquet(folder / files[split])
         counts = {split: len(rows) for split, rows in splits.items()}
-        configs[name] = BuiltConfig(builder.info, files, counts, dict(builder.dropped))
+        configs[name] = BuiltConfig(builder.info, files, counts, dict(builder.dropped), _classes(splits))
         if "train" in splits and {"stance", "text"} <= set(splits["train"].column_names):
             statistics = stance_statistics(splits["train"]["stance"], splits["train"]["text"])
     if statistics:
         plot_statistics(statistics, folder / PLOT)
+    options = {name: _public(value) for name, value in options.items()}
     write_text(folder / "README.md", write_card(metadata, configs, options, statistics))
     summary = {
         "corpus": metadata.name,
@@ -93,9 +98,31 @@ def _write(
         "redistributable": metadata.redistributable,
         "terms": metadata.terms,
         "options": options,
-        "configs": {name: {"rows": built.counts, "dropped": built.dropped} for name, built in configs.items()},
+        "configs": {
+            name: {"rows": built.counts, "classes": built.classes, "dropped": built.dropped}
+            for name, built in configs.items()
+        },
         "statistics": {stance: dataclasses.asdict(means) for stance, means in statistics.items()},
         "files": sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()),
     }
     write_json(folder / SUMMARY, summary)
     return summary
+
+
+def _public(value: Any) -> Any:
+    """An option's value, in which a folder is its name: card and summary hold no local path."""
+    if isinstance(value, list | tuple):
+        return [_public(item) for item in value]
+    return source_name(value) if isinstance(value, str) else value
+
+
+def _classes(splits: DatasetDict) -> dict[str, int]:
+    """Class -> rows of all splits, where the rows have a label with named classes or a polarity."""
+    found: Counter[str] = Counter()
+    for rows in splits.values():
+        label = rows.features.get("label")
+        if isinstance(label, ClassLabel):
+            found.update(map(label.int2str, rows["label"]))
+        elif "polarity" in rows.features:
+            found.update(rows["polarity"])
+    return dict(sorted(found.items()))

@@ -25,12 +25,14 @@ class BuiltConfig:
         files: Split -> file, relative to the card.
         counts: Split -> rows.
         dropped: Reason -> number of raw items or rows not used.
+        classes: Class -> rows, where the rows have classes.
     """
 
     info: datasets.DatasetInfo
     files: dict[str, str]
     counts: dict[str, int]
     dropped: dict[str, int] = field(default_factory=dict)
+    classes: dict[str, int] = field(default_factory=dict)
 
 
 def write_card(

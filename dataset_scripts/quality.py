@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 
 MINIMUM_WORDS = 4  # Ghafouri et al. (2024) drop texts of three words or fewer
@@ -32,7 +32,7 @@ def is_english(text: str) -> bool:
     return sum(word in ENGLISH for word in words) >= ENGLISH_SHARE * max(1, len(words))
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """The letters and digits of a text in lower case; a text without any is its own."""
     return _NO_LETTER.sub("", text.casefold()) or text
 
@@ -58,17 +58,63 @@ class LeakGuard:
     def hold_out(self, split: str, texts: Iterable[str]) -> None:
         """Reserves texts for a split; a text that is reserved already stays where it is."""
         for text in texts:
-            self._split_of.setdefault(_bare(text), split)
+            self._split_of.setdefault(bare(text), split)
 
     def leak(self, *texts: str) -> str | None:
         """The split that one of the texts is reserved for, or None."""
-        return next((split for text in texts if (split := self._split_of.get(_bare(text)))), None)
+        return next((split for text in texts if (split := self._split_of.get(bare(text)))), None)
 
     def keep(self, *texts: str) -> bool:
         """Whether a row of these texts stays; otherwise it is counted under the split that it would leak from."""
         split = self.leak(*texts)
         if split is not None:
             self.dropped[f"a text is also in {split}"] += 1
+        return split is None
+
+
+class PartGuard(LeakGuard):
+    """A `LeakGuard` that keeps out parts of the reserved texts as well, such as the phrases of a test sentence.
+
+    What counts are letters and digits, so that neither spaces nor punctuation hide a part; texts with fewer than
+    `LETTERS` of them are everybody's and only looked for as a whole.
+
+    Args:
+        texts: All texts that will be asked about.
+
+    Example:
+        >>> guard = PartGuard(["a thoroughly charming film"])
+        >>> guard.hold_out("test", ["It is a thoroughly charming film about moths."])
+        >>> guard.keep("a thoroughly charming film"), dict(guard.dropped)
+        (False, {'a text is part of one in test': 1})
+    """
+
+    LETTERS = 16  # about four words
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        super().__init__()
+        self._whole_of: dict[str, str] = {}
+        self._by_start: dict[str, set[str]] = defaultdict(set)
+        for letters in map(bare, texts):
+            if len(letters) >= self.LETTERS:
+                self._by_start[letters[: self.LETTERS]].add(letters)
+
+    def hold_out(self, split: str, texts: Iterable[str]) -> None:
+        """See `LeakGuard.hold_out`."""
+        texts = list(texts)
+        super().hold_out(split, texts)
+        for letters in map(bare, texts):
+            for place in range(len(letters) - self.LETTERS + 1):
+                for part in self._by_start.get(letters[place : place + self.LETTERS], ()):
+                    if letters.startswith(part, place):
+                        self._whole_of.setdefault(part, split)
+
+    def keep(self, *texts: str) -> bool:
+        """See `LeakGuard.keep`; texts that are only a part of a reserved one are counted for themselves."""
+        if not super().keep(*texts):
+            return False
+        split = next((split for text in texts if (split := self._whole_of.get(bare(text)))), None)
+        if split is not None:
+            self.dropped[f"a text is part of one in {split}"] += 1
         return split is None
 
 
@@ -109,7 +155,7 @@ class Cleaner:
         if len(set(texts)) < len(texts):
             return "equal texts"
         if self.any_spelling:
-            texts = tuple(map(_bare, texts))
+            texts = tuple(map(bare, texts))
         # hashes instead of the texts themselves: a million pairs stay under 100 MB
         key = hash(texts if self.ordered else tuple(sorted(texts)))
         if key in self._seen:

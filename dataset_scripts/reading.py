@@ -96,6 +96,31 @@ def open_text(path: Path) -> Iterator[TextIO]:
         yield file
 
 
+def text_lines(path: Path, dropped: Counter[str], otherwise: str | None = None) -> Iterator[str]:
+    """Yields the lines of a file, plain or gzipped, without their ends; a line in no known encoding loses itself alone.
+
+    Args:
+        path: The file, in UTF-8.
+        dropped: Counts the lines that are not.
+        otherwise: Encoding in which such lines are read instead, for a file older than UTF-8.
+
+    Raises:
+        ValueError: If the file is broken or cut off.
+    """
+    with readable(path), fsspec.open(str(path), "rb", compression="infer") as file:
+        for number, line in enumerate(file, start=1):
+            for encoding in ("utf-8-sig" if number == 1 else "utf-8", otherwise):
+                try:
+                    text = line.decode(encoding) if encoding else None
+                    break
+                except UnicodeDecodeError:
+                    text = None
+            if text is None:
+                dropped["line: not UTF-8"] += 1
+            else:
+                yield text.rstrip("\r\n")
+
+
 def load_json(path: Path, kind: type) -> Any:
     """The content of a JSON file, plain or gzipped, of which the top level has to be a `kind` (list or dict).
 

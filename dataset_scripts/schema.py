@@ -70,6 +70,43 @@ TEXTS = Features(
     }
 )
 
+SENTENCES = Features(
+    {
+        "text": Value("string"),
+        "label": ClassLabel(names=["negative", "positive"]),
+        # what the text is about, e.g. a film or a product, where the corpus tells; empty where it does not
+        "group": Value("string"),
+    }
+)
+
+# two texts of either polarity, each drawn for itself: not on one subject
+QUADRUPLES = Features({name: Value("string") for name in ("positive1", "positive2", "negative1", "negative2")})
+
+# pairs of SgTS (Kim et al., 2024, section 2)
+POLARITY_PAIRS = Features(
+    {
+        "sentence1": Value("string"),
+        "sentence2": Value("string"),
+        "label": ClassLabel(names=["different", "same"]),
+    }
+)
+
+# a word with the polarity of its senses: positive, negative, or both
+WORDS = Features(
+    {"word": Value("string"), "polarity": Value("string"), "positive": Value("float32"), "negative": Value("float32")}
+)
+
+# pairs of opinions with the mean of people's scores
+OPINIONS = Features(
+    {
+        "id": Value("string"),
+        "sentence1": Value("string"),
+        "sentence2": Value("string"),
+        "score": Value("float32"),
+        "domain": Value("string"),
+    }
+)
+
 
 def pair_row(one: str, other: str, agree: bool, relation: str, group: str) -> Item:
     """A row of `PAIRS`."""

@@ -4,36 +4,61 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.corpus import Corpus
+from dataset_scripts.corpus import Corpus, CorpusConfig
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import Cleaner, normalise
 from dataset_scripts.reading import open_text, parse_score, whole_rows
-from dataset_scripts.schema import TEXTS, Rows
+from dataset_scripts.schema import TEXTS, WORDS, Rows
 
 RELEASED = re.compile(r"SentiWordNet.*\.txt(\.gz)?", re.IGNORECASE)
 COLUMNS = ("POS", "ID", "PosScore", "NegScore", "SynsetTerms", "Gloss")  # the file has them in a comment only
 SCORES = ("PosScore", "NegScore")
 SYNSET = re.compile(r"[nvasr]\d+")
+TERM = re.compile(r"(?P<word>\S+)#(?P<sense>\d+)")
+SENSES = ("all", "first")
+
+
+@dataclass
+class SentiWordNetConfig(CorpusConfig):
+    """Options of SentiWordNet.
+
+    Attributes:
+        senses: Which senses of a word count for `words`: "all", or the "first" of each part of speech, the most
+            frequent one. With all of them "good", "love" and "funny" are both, since some sense of each is negative.
+    """
+
+    senses: str = "all"
 
 
 class SentiWordNet(Corpus):
-    """The usage examples in the glosses, one row each, all in the train split: they are for training, not for testing.
+    """Usage examples and words with their polarity, all in the train split: they are for training, not for testing.
 
-    A gloss is a definition, then examples: `fond of fish; "a cat is piscivorous"; "piscivorous birds" - Jane Doe`.
-    What stands in double quotes is an example; the definition and the author quoted are left out. Where a gloss quotes
-    the word that it defines, not an example, the quotation is nearly always too short to be kept. A gloss with a
-    quotation mark that has no pair is not used: nothing tells its examples from what lies between them.
+    `examples`, one row each: a gloss is a definition, then examples, as in `fond of fish; "a cat is piscivorous";
+    "piscivorous birds" - Jane Doe`. What stands in double quotes is an example; the definition and the author quoted
+    are left out. Where a gloss quotes the word that it defines, not an example, the quotation is nearly always too
+    short to be kept. A gloss with a quotation mark that has no pair is not used: nothing tells its examples from what
+    lies between them.
 
     `id` is the synset and the example's place in the gloss (`v00012345:2`), `group` the synset; author, topic and date
     are empty.
+
+    `words`, one row each: a word in small letters of whatever part of speech, with the highest PosScore and the highest
+    NegScore of its senses, and the polarity that follows (Kim et al., 2024, equation 1): "positive" if only the first
+    is above zero, "negative" if only the second is, "both" if both are. Words of several parts ("take_place") and those
+    without any polarity are left out.
+
+    Example:
+        >>> builder = SentiWordNet.open("~/SentiWordNet_3.0.0.txt", "words", senses="first")   # doctest: +SKIP
     """
 
     METADATA = load_metadata("sentiwordnet")
-    FEATURES = {"examples": TEXTS}
+    BUILDER_CONFIG_CLASS = SentiWordNetConfig
+    FEATURES = {"examples": TEXTS, "words": WORDS}
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
@@ -51,6 +76,13 @@ class SentiWordNet(Corpus):
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.clean`."""
+        if self.config.senses not in SENSES:
+            raise ValueError(f"senses={self.config.senses!r}: choose one of {', '.join(SENSES)}")
+        if config == "words":
+            yield from (
+                ("train", row) for row in self._words(synset for file in files for synset in self._synsets(file))
+            )
+            return
         synsets = (("train", synset) for file in files for synset in self._synsets(file))
         yield from self.clean(synsets, self._examples, lambda synset: (), (Cleaner(any_spelling=True),))
 
@@ -82,3 +114,26 @@ class SentiWordNet(Corpus):
             # WordNet writes `so' for single quotes; some examples end in the separator that belongs behind them
             text = normalise(quoted.replace("`", "'")).strip(" ,;")
             yield (text,), {"id": f"{id}:{number}", "text": text, "author": "", "group": id, "topic": "", "date": ""}
+
+    def _words(self, synsets: Iterable[tuple[str, dict[str, str]]]) -> Iterator[dict[str, Any]]:
+        """Rows of `WORDS`, in alphabetical order."""
+        highest: dict[str, tuple[float, float]] = {}
+        for _, row in synsets:
+            scores = [float(row[column]) for column in SCORES]
+            for term in map(TERM.fullmatch, row["SynsetTerms"].split()):
+                if not term:
+                    self.dropped["term: not of the form word#1"] += 1
+                elif "_" in term["word"]:
+                    self.dropped["term: of several words"] += 1
+                elif self.config.senses == "first" and int(term["sense"]) > 1:
+                    self.dropped["term: not the first sense"] += 1
+                else:
+                    word = term["word"].lower()
+                    highest[word] = tuple(map(max, highest.get(word, (0.0, 0.0)), scores))
+        named = {(True, False): "positive", (False, True): "negative", (True, True): "both"}
+        for word, (positive, negative) in sorted(highest.items()):
+            polarity = named.get((positive > 0, negative > 0))
+            if polarity:
+                yield {"word": word, "polarity": polarity, "positive": positive, "negative": negative}
+            else:
+                self.dropped["word: no polarity"] += 1

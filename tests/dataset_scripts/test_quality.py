@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataset_scripts.quality import Cleaner, LeakGuard, is_english, normalise
+from dataset_scripts.quality import Cleaner, LeakGuard, PartGuard, is_english, normalise
 from dataset_scripts.statistics import (
     StanceStatistics,
     count_negations,
@@ -85,3 +85,23 @@ def test_plot(tmp_path):
     statistics = {"pro": StanceStatistics(2, 0.75, 0.0), "con": StanceStatistics(1, 1.0, 0.0)}
     plot_statistics(statistics, tmp_path / "a" / "b.png")
     assert (tmp_path / "a" / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_parts_of_held_out_texts():
+    """16 letters and digits of a text, however they are spaced, make it a part; what is shorter has to be equal."""
+    part, edge, short = "has n't any plot at all", "a letter short of it .", "fifteen letter it"
+    guard = PartGuard([part, edge, short, "plot, at all costs and more"])
+    guard.hold_out("test", ["The film hasn't any plot at all costs."])
+    guard.hold_out("validation", ["Not a letter short of it!", "Not fifteen letter it!"])
+    assert [guard.keep(text) for text in (part, edge, short, "plot, at all costs and more")] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert guard.dropped == {
+        "a text is part of one in test": 1,
+        "a text is part of one in validation": 1,
+    }
+    guard.hold_out("validation", ["Fifteen letter it!"])
+    assert not guard.keep(short) and guard.dropped["a text is also in validation"] == 1

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,8 @@ def line(id: str, gloss: str, scores: str = "0.5\t0.125") -> str:
     return f"{id[0]}\t{id[1:]}\t{scores}\tfond#1 keen#2\t{gloss}\n"
 
 
-def build(path: Path, cache: Path):
-    builder = SentiWordNet.open(path, cache_dir=cache / "cache")
+def build(path: Path, cache: Path, config: str = "examples", **options):
+    builder = SentiWordNet.open(path, config, cache_dir=cache / "cache", **options)
     builder.download_and_prepare()
     return builder.as_dataset(), dict(builder.dropped)
 
@@ -129,6 +130,41 @@ def test_files_that_do_not_fit(tmp_path):
         build(path.with_suffix(".txt.gz"), tmp_path)
 
 
+@pytest.mark.parametrize("senses", ["all", "first"])
+def test_words_have_the_highest_scores_of_their_senses(tmp_path, senses):
+    synsets = [
+        ("a1\t0.5\t0", "fond#1 Keen#2"),
+        ("a2\t0.25\t0.125", "fond#2"),
+        ("v3\t0\t0.75", "keen#1 fond_of#1"),
+        ("v4\t0.25\t0", "wail#1"),
+        ("n5\t0.5\t0", "wail#1 self-made#1"),
+        ("n6\t0\t0", "cat#1 keen"),
+        ("r7\t0\t0.125", "ill#1"),
+        ("r8\t0\t0.5\textra", "bad#1"),
+    ]
+    lines = [f"{id[0]}\t{id[1:]}\t{terms}\ta gloss\n" for id, terms in synsets]
+    data, dropped = build(write(tmp_path, *lines), tmp_path, "words", senses=senses)
+    found = {row.pop("word"): tuple(row.values()) for row in data["train"]}
+    same = {"wail": ("positive", 0.5, 0), "self-made": ("positive", 0.5, 0), "ill": ("negative", 0, 0.125)}
+    if senses == "all":
+        assert found == {**same, "fond": ("both", 0.5, 0.125), "keen": ("both", 0.5, 0.75)}
+    else:  # the senses numbered 2 do not count
+        assert found == {**same, "fond": ("positive", 0.5, 0), "keen": ("negative", 0, 0.75)}
+    assert list(found) == sorted(found) and data.num_rows == {"train": 5}
+    assert dropped == {
+        "row: wrong number of columns": 1,
+        "term: of several words": 1,
+        "term: not of the form word#1": 1,
+        "word: no polarity": 1,
+        **({"term: not the first sense": 2} if senses == "first" else {}),
+    }
+
+
+def test_unknown_senses(tmp_path):
+    with pytest.raises(ValueError, match="senses='last': choose one of all, first"):
+        build(write(tmp_path, line("a1", "fond")), tmp_path, "words", senses="last")
+
+
 @pytest.mark.corpora
 @pytest.mark.skipif("CORPORA_DIR" not in os.environ, reason="CORPORA_DIR is not set")
 def test_the_release(tmp_path):
@@ -141,3 +177,8 @@ def test_the_release(tmp_path):
         "row: text shorter than 4 words": 48318 - 34746 - 53,
     }
     assert not [text for text in data["train"]["text"] if '"' in text or "`" in text]
+    data, _ = build(Path(os.environ["CORPORA_DIR"]) / "sentiwordnet", tmp_path, "words")
+    assert data.num_rows == load_metadata("sentiwordnet").expected["words"]
+    assert Counter(data["train"]["polarity"]) == {"negative": 10835, "positive": 10249, "both": 9737}
+    polarity = dict(zip(data["train"]["word"], data["train"]["polarity"], strict=True))
+    assert (polarity["excellent"], polarity["boring"], polarity["good"]) == ("positive", "negative", "both")

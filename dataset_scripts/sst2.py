@@ -1,0 +1,50 @@
+"""SST-2: phrases and sentences of film reviews, positive or negative (Socher et al., 2013)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dataset_scripts.corpus import SPLITS
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.quality import normalise
+from dataset_scripts.reading import find_all_released, text_lines
+from dataset_scripts.sentiment import Sentence, parse_label
+from dataset_scripts.sentiment_corpus import SentimentCorpus
+from dataset_scripts.splits import SPLIT_NAMES
+
+RELEASED = {f"sentiment-{name}": split for name, split in SPLIT_NAMES.items()}
+
+
+class SST2(SentimentCorpus):
+    """SST-2 as SentEval released it: text, tab, label; the test split has its labels, unlike GLUE's.
+
+    The train split has the phrases of its sentences, some of one word, and phrases that occur in several sentences as
+    often as they occur. All stay in `sentences`, but for those that are a sentence of the other splits.
+    """
+
+    METADATA = load_metadata("sst2")
+    OFFICIAL = SPLITS
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """The three released files, plain or gzipped, below a folder or beside a file.
+
+        Raises:
+            FileNotFoundError: If one is missing; the message names it.
+        """
+        return find_all_released(path if path.is_dir() else path.parent, RELEASED, cls.METADATA.raw)
+
+    def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+        """Yields (split, sentence); see `SentimentCorpus.sentences`."""
+        for file in files:
+            split = RELEASED[file.name.removesuffix(".gz")]
+            for line in text_lines(file, self.dropped):
+                text, *labels = line.split("\t")
+                label = parse_label(labels[0]) if labels else None
+                if len(labels) != 1:
+                    self.dropped["line: wrong number of columns"] += 1
+                elif label is None:
+                    self.dropped["row: unknown label"] += 1
+                else:
+                    yield split, Sentence(normalise(text), label)
