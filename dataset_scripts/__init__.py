@@ -15,6 +15,12 @@ CORPORA = {
     "sick": "dataset_scripts.sick:Sick",
     "congress": "dataset_scripts.congress:Congress",
     "sentiwordnet": "dataset_scripts.sentiwordnet:SentiWordNet",
+    "mr": "dataset_scripts.mr:MovieReviews",
+    "sst2": "dataset_scripts.sst2:SST2",
+    "imdb": "dataset_scripts.imdb:Imdb",
+    "yelp": "dataset_scripts.yelp:Yelp",
+    "amazon": "dataset_scripts.amazon:Amazon",
+    "sos": "dataset_scripts.sos:Sos",
 }
 
 

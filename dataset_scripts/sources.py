@@ -11,12 +11,13 @@ from dataset_scripts.schema import PAIRS
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent / "demo"
-# configuration -> (builder that reads it, raw data)
-_DEMO_CONFIGS = {
-    "pairs": ("kialo", "debates"),
-    "triplets": ("kialo", "debates"),
-    "arguments": ("kialo", "debates"),
+# name -> (builder that reads it, raw data); a configuration that several have is that of the first
+_DEMO_CORPORA = {
+    "debates": ("kialo", "debates"),
     "similarity": ("stsb", "similarity.tsv"),
+    "sentiment": ("mr", "sentiment"),
+    "reviews": ("amazon", "reviews.jsonl"),
+    "opinions": ("sos", "opinions.csv"),
 }
 
 
@@ -24,7 +25,8 @@ def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     """Loads one configuration of a data set.
 
     Args:
-        source: `demo`, a folder written by `python -m dataset_scripts`, or a data set's id on the Hub.
+        source: `demo`, one of its corpora (`demo:reviews`), a folder written by `python -m dataset_scripts`, or a data
+            set's id on the Hub.
         config: Configuration, e.g. `pairs`.
         cache_dir: Where prepared Arrow files are kept.
 
@@ -56,18 +58,37 @@ def has_config(source: str, config: str) -> bool:
     """Whether a data set (see `load_source`) has a configuration of this name; a source out of reach has none."""
     path = Path(source).expanduser()
     try:
-        known = _DEMO_CONFIGS if source == DEMO else get_dataset_config_names(str(path) if path.is_dir() else source)
+        if _is_demo(source):
+            return _demo_corpus(source, config) is not None
+        return config in get_dataset_config_names(str(path) if path.is_dir() else source)
     except (ValueError, OSError):
         return False
-    return config in known
+
+
+def _is_demo(source: str) -> bool:
+    return source.partition(":")[0] == DEMO
+
+
+def _demo_corpus(source: str, config: str) -> str | None:
+    """Which corpus of the demonstration a source means for a configuration; None if none has it.
+
+    Raises:
+        ValueError: If the source names one that does not exist.
+    """
+    name = source.partition(":")[2]
+    if name and name not in _DEMO_CORPORA:
+        raise ValueError(f"the demonstration has no {name!r}; it has {', '.join(_DEMO_CORPORA)}")
+    names = [name] if name else _DEMO_CORPORA
+    return next((name for name in names if config in get_corpus(_DEMO_CORPORA[name][0]).FEATURES), None)
 
 
 def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     cache = Path(cache_dir).expanduser() / "datasets"
-    if source == DEMO:
-        if config not in _DEMO_CONFIGS:
-            raise ValueError(f"the demonstration data have no {config!r}; they have {', '.join(_DEMO_CONFIGS)}")
-        corpus, name = _DEMO_CONFIGS[config]
+    if _is_demo(source):
+        found = _demo_corpus(source, config)
+        if found is None:
+            raise ValueError(f"the demonstration data ({source}) have no {config!r}")
+        corpus, name = _DEMO_CORPORA[found]
         builder = get_corpus(corpus).open(DEMO_FOLDER / name, config, cache_dir=cache)
         builder.download_and_prepare()
         return builder.as_dataset()
@@ -112,7 +133,7 @@ def _with_label(rows: Dataset, where: str) -> Dataset:
 
 def source_name(source: str) -> str:
     """A name that may be published: never a local path."""
-    if source == DEMO:
-        return "demonstration"
+    if _is_demo(source):
+        return "-".join(["demonstration", *source.split(":")[1:]])
     path = Path(source).expanduser()
     return path.name if path.is_dir() else source

@@ -42,7 +42,7 @@ def test_expected_rows(name):
     assert set(record.expected) <= set(record.configs)
     for splits in record.expected.values():
         assert splits.keys() <= SPLITS and all(isinstance(rows, int) and rows > 0 for rows in splits.values())
-    if name != "kialo":  # every user exports other discussions
+    if name not in ("kialo", "yelp"):  # every user exports other discussions, and Yelp's release changes every year
         assert record.expected
 
 

@@ -31,8 +31,17 @@ def test_the_demonstration_has_pairs_and_triplets(tmp_path):
 
 
 def test_what_the_demonstration_does_not_have(tmp_path):
-    with pytest.raises(ValueError, match="the demonstration data have no 'inference'; they have pairs, triplets, "):
+    with pytest.raises(ValueError, match=r"the demonstration data \(demo\) have no 'inference'"):
         load_source("demo", "inference", tmp_path)
+    with pytest.raises(ValueError, match="the demonstration has no 'recipes'; it has debates, similarity, "):
+        load_source("demo:recipes", "pairs", tmp_path)
+
+
+def test_a_corpus_of_the_demonstration_is_named(tmp_path):
+    assert not has_config("demo:similarity", "pairs") and has_config("demo:similarity", "similarity")
+    reviews, debates = (load_split(source, "triplets", "train", tmp_path) for source in ("demo:reviews", "demo"))
+    assert debates["group"] == load_split("demo:debates", "triplets", "train", tmp_path)["group"]
+    assert not set(reviews["group"]) & set(debates["group"])
 
 
 def test_built_folder(tiny_data, tmp_path):
@@ -70,6 +79,7 @@ def test_names_to_publish(tiny_data):
     assert source_name(str(tiny_data)) == source_name(f"{tiny_data}/") == "tiny-debates"
     assert source_name("org/kialo-stance") == "org/kialo-stance"
     assert source_name("demo") == "demonstration"
+    assert source_name("demo:reviews") == "demonstration-reviews"
 
 
 def folder_of(path, labels, feature, split="train"):
