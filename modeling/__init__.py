@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SYSTEMS = {
     "stance": "modeling.stance:StanceSystem",
+    "senticse": "modeling.senticse:SenticseSystem",
+    "sos": "modeling.sos:SosSystem",
 }
 
 DEFAULT_RECIPE = "stance-demo"

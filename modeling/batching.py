@@ -11,6 +11,7 @@ import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.sampler import DefaultBatchSampler
+from torch.nn.functional import pad
 
 WINDOW = 32  # batches that are sorted by length together; more saves little padding and costs randomness
 
@@ -84,15 +85,16 @@ def text_lengths(dataset: Dataset) -> np.ndarray:
 
 
 @contextmanager
-def embedding_in_chunks(model: SentenceTransformer, rows: int = 16) -> Iterator[None]:
+def embedding_in_chunks(model: SentenceTransformer, rows: int = 16, tokens: bool = False) -> Iterator[None]:
     """Lets a model embed each batch in chunks of texts of similar length: the same vectors for less padding.
 
     The texts of a row differ in length, and a loss embeds several columns of a batch at once, so ordering rows alone
     leaves half of a batch padding. Pays on CPUs, where the cost of a forward pass is that of its tokens.
 
     Args:
-        model: The encoder. While the block runs its output has `sentence_embedding` alone.
+        model: The encoder. While the block runs its output has `sentence_embedding` alone, or `token_embeddings` too.
         rows: Texts per chunk.
+        tokens: Whether `token_embeddings` are wanted; those of padding mean nothing.
     """
     forward = model.forward
 
@@ -102,15 +104,20 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16) -> Iterator[
             return forward(features, **options)
         lengths = mask.sum(dim=1)
         order = lengths.argsort(descending=True, stable=True)
-        parts = []
+        back = order.argsort()
+        parts, token_parts = [], []
         for chunk in order.split(rows):
             width = int(lengths[chunk[0]])
             part = {
                 key: value[chunk, :width] if isinstance(value, torch.Tensor) and value.shape == mask.shape else value
                 for key, value in features.items()
             }
-            parts.append(forward(part, **options)["sentence_embedding"])
-        return {"sentence_embedding": torch.cat(parts)[order.argsort()]}
+            output = forward(part, **options)
+            parts.append(output["sentence_embedding"])
+            if tokens:
+                token_parts.append(pad(output["token_embeddings"], (0, 0, 0, mask.shape[1] - width)))
+        result = {"sentence_embedding": torch.cat(parts)[back]}
+        return result | {"token_embeddings": torch.cat(token_parts)[back]} if tokens else result
 
     model.forward = chunked
     try:

@@ -77,12 +77,14 @@ def parse(words: list[str]) -> argparse.Namespace:
     if arguments.out and arguments.out.is_file():
         parser.error(f"--out {arguments.out} is a file: name a folder")
     arguments.sources = {option: getattr(arguments, option) for option in sources if getattr(arguments, option)}
-    for option, source in arguments.sources.items():
-        path = Path(source).expanduser()
-        # what lies beside existing folders is meant as one; anything else may be an id on the Hub
-        if not path.is_dir() and (path.is_absolute() or path.exists() or (path.parent.name and path.parent.is_dir())):
-            parser.error(f"--{option}: there is no folder {path}; build it with python -m dataset_scripts CORPUS "
-                         f"--data RAW --out {path}")  # fmt: skip
+    for option, sources in arguments.sources.items():
+        for path in (Path(source.strip()).expanduser() for source in sources.split(",")):  # some options take several
+            # what lies beside existing folders is meant as one; anything else may be an id on the Hub
+            if not path.is_dir() and (
+                path.is_absolute() or path.exists() or (path.parent.name and path.parent.is_dir())
+            ):
+                parser.error(f"--{option}: there is no folder {path}; build it with python -m dataset_scripts CORPUS "
+                             f"--data RAW --out {path}")  # fmt: skip
     return arguments
 
 

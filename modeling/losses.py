@@ -26,15 +26,16 @@ class KeepSimilarityLoss(nn.Module):
 
     Args:
         model: The encoder in training, with a LoRA adapter or without.
-        loss: A loss with `compute_loss_from_embeddings(embeddings, labels)`.
+        loss: A loss with `compute_loss_from_embeddings(embeddings, labels)`; or, if it has several parts, with
+            `parts(features, embeddings, labels)`, which returns them by name.
         weight: Weight of the term on the texts of the task, at least 0.
         replay_weight: Weight of the term on the last two columns; None where there are no such columns.
 
     Inputs:
         Those of `loss`, and with replay two columns more.
 
-    Returns from `forward`: a dictionary with the parts `task`, `keep` and, with replay, `replay`; the trainer adds
-    and logs them.
+    Returns from `forward`: a dictionary with the part `task`, or those of the loss, and `keep` and, with replay,
+    `replay`; the trainer adds and logs them.
     """
 
     def __init__(
@@ -52,18 +53,21 @@ class KeepSimilarityLoss(nn.Module):
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> dict[str, Tensor]:
         features = list(sentence_features)
         embeddings = [self.model(dict(column))["sentence_embedding"] for column in features]
-        with self._reference() as reference:
-            before = [reference(dict(column))["sentence_embedding"] for column in features]
         end = len(embeddings) if self.replay_weight is None else len(embeddings) - 2
-        task = self.loss.compute_loss_from_embeddings(embeddings[:end], labels)
+        start = 0 if self.weight else end  # columns that are not held need not be embedded again
+        with self._reference() as reference:
+            before = [reference(dict(column))["sentence_embedding"] for column in features[start:]]
+        if hasattr(self.loss, "parts"):
+            parts = dict(self.loss.parts(features[:end], embeddings[:end], labels))
+        else:
+            parts = {"task": self.loss.compute_loss_from_embeddings(embeddings[:end], labels)}
         if is_dist_initialized():  # rows of all processes, so that many see what one sees
             embeddings = [all_gather(column, with_grad=True) for column in embeddings]
             before = [all_gather(column) for column in before]
-        parts = {"task": task}
         if self.weight:
             parts["keep"] = self.weight * self.compute_keep_from_embeddings(embeddings[:end], before[:end])
         if self.replay_weight is not None:
-            parts["replay"] = self.replay_weight * self.compute_replay_from_embeddings(embeddings[end:], before[end:])
+            parts["replay"] = self.replay_weight * self.compute_replay_from_embeddings(embeddings[end:], before[-2:])
         return parts
 
     @staticmethod

@@ -47,7 +47,8 @@ def save_data(folder: Path) -> Path:
     """Writes pairs and triplets on eight topics: six for training, one each for validation and test."""
     splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
     configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity, "inference": inference,
-               "tweets": texts, "issues": texts, "examples": texts}  # fmt: skip
+               "tweets": texts, "issues": texts, "examples": texts, "quadruples": quadruples, "sgts": polarity_pairs,
+               "sentences": sentences, "words": words, "opinions": opinions}  # fmt: skip
     lines = ["---", "configs:"]
     for config, make in configs.items():
         lines += [f"- config_name: {config}", "  data_files:"]
@@ -102,4 +103,59 @@ def texts(topic: str) -> list[dict]:
         {"id": f"{party}{number}", "text": text, "group": party, "topic": "abort" if number % 2 else "streets"}
         for party, side in (("D", "pro"), ("R", "con"))
         for number, text in enumerate(arguments(topic, side))
+    ]
+
+
+def sentences(topic: str) -> list[dict]:
+    """A topic's twelve arguments as positive and negative sentences."""
+    sides = {"con": 0, "pro": 1}
+    return [{"text": text, "label": sides[side], "group": topic} for side in sides for text in arguments(topic, side)]
+
+
+def quadruples(topic: str) -> list[dict]:
+    """Six rows of two positive and two negative arguments."""
+    positive, negative = arguments(topic, "pro"), arguments(topic, "con")
+    columns = (positive, positive[1:] + positive[:1], negative, negative[1:] + negative[:1])
+    names = ("positive1", "positive2", "negative1", "negative2")
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def polarity_pairs(topic: str) -> list[dict]:
+    """Six pairs of sentences of the same polarity and six of different ones."""
+    return [
+        {"sentence1": one, "sentence2": other, "label": label}
+        for row in quadruples(topic)
+        for one, other, label in ((row["positive1"], row["positive2"], 1), (row["positive1"], row["negative1"], 0))
+    ]
+
+
+def words(topic: str) -> list[dict]:
+    """Words with their polarity, "new" being both."""
+    found = {
+        "love": 1,
+        "great": 1,
+        "better": 1,
+        "joy": 1,
+        "hate": -1,
+        "awful": -1,
+        "worse": -1,
+        "nuisance": -1,
+        "new": 0,
+    }
+    names = {1: "positive", -1: "negative", 0: "both"}
+    return [
+        {"word": word, "polarity": names[sign], "positive": float(sign >= 0), "negative": float(sign <= 0)}
+        for word, sign in found.items()
+    ]
+
+
+def opinions(topic: str) -> list[dict]:
+    """Twelve pairs of opinions, for either domain three that people find different and three that they find similar."""
+    text = f"we love the new {topic}"
+    others = [f"we hate the old {topic}", f"the {topic} are awful", "streets in winter",
+              f"the {topic} are good for children", f"the {topic} are great", text]  # fmt: skip
+    return [
+        {"id": f"{domain}{score}", "sentence1": text, "sentence2": other, "score": score, "domain": domain}
+        for domain in ("laptop", "restaurant")
+        for other, score in zip(others, (0.0, 1.0, 1.5, 2.0, 3.0, 4.0), strict=True)
     ]

@@ -61,6 +61,7 @@ def test_the_command_names_no_system(root):
         (["bundled", "--max_rows", "many"], "--max_rows: 'many' must be a whole number above 0"),
         (["bundled", "--inference", "/nowhere/sick"], "--inference: there is no folder /nowhere/sick; build it with"),
         (["bundled", "--inference", "tests/sick"], "--inference: there is no folder tests/sick; build it with"),
+        (["bundled", "--stance", "demo,tests/mr"], "--stance: there is no folder tests/mr; build it with"),
         (["bundled", "--out", "README.md"], "--out README.md is a file: name a folder"),
         (["bundled", "--stance", "README.md"], "--stance: there is no folder README.md; build it with"),
     ],

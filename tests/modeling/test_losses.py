@@ -115,3 +115,39 @@ def test_replay_columns_are_held_and_hidden_from_the_loss(model):
     torch.testing.assert_close(parts["task"], task.compute_loss_from_embeddings(triplets, None))
     assert parts["replay"] > 0
     assert loss.get_config_dict() == {"weight": 0.0, "loss": "TripletLoss", "replay_weight": 3.0}
+
+
+def test_a_loss_of_several_parts_is_given_the_features_of_its_own_columns(model):
+    add_lora(model, rank=4)
+
+    class Parts(torch.nn.Module):
+        def parts(self, features, embeddings, labels):
+            tokens = sum(column["input_ids"].shape[1] for column in features)
+            return {"tokens": torch.tensor(float(tokens)), "columns": torch.tensor(float(len(embeddings)))}
+
+    loss = KeepSimilarityLoss(model, Parts(), weight=0.0, replay_weight=1.0)
+    # 8, 13 and 3 tokens; the last two columns are replayed
+    parts = loss(columns(model, TEXTS[:1], TEXTS[2:3], TEXTS[3:], TEXTS[:1], TEXTS[2:3]), None)
+    assert {name: part.item() for name, part in parts.items()} == {"tokens": 24, "columns": 3, "replay": 0}
+
+
+def test_what_is_not_held_is_embedded_once(model):
+    add_lora(model, rank=4)
+    passes = []
+    model[0].register_forward_pre_hook(lambda *arguments: passes.append(1))
+    for weight, expected in ((0.0, 3 + 2 + 2), (1.0, 5 + 5)):  # two columns are replayed
+        passes.clear()
+        task = TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, 0.4)
+        KeepSimilarityLoss(model, task, weight, replay_weight=1.0)(columns(model, *[TEXTS[:2]] * 5), None)
+        assert len(passes) == expected
+
+
+def test_chunks_give_the_same_token_embeddings_where_they_are_wanted(model):
+    model.eval()
+    features = columns(model, TEXTS)[0]
+    mask = features["attention_mask"].bool()
+    whole = model(dict(features))["token_embeddings"]
+    with embedding_in_chunks(model, rows=2, tokens=True):
+        chunked = model(dict(features))["token_embeddings"]
+    assert chunked.shape == whole.shape
+    torch.testing.assert_close(chunked[mask], whole[mask])
