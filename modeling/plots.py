@@ -22,8 +22,12 @@ COLOURS = {
     "entailment": "#1b9e77",
     "neutral": "#3d6fb4",
     "contradiction": "#d1495b",
+    "broadly similar": "#1b9e77",
+    "broadly different": "#d1495b",
+    "same polarity": "#1b9e77",
+    "other polarity": "#d1495b",
 }
-DASHES = {"oppose": "--", "contradiction": "--", "neutral": ":"}
+DASHES = dict.fromkeys(("oppose", "contradiction", "broadly different", "other polarity"), "--") | {"neutral": ":"}
 # of models, where groups are no lines of their own
 CYCLE = ("#555555", "#d95f02", "#3d6fb4", "#1b9e77", "#7b5ea7", "#b8860b")
 LINES = ("--", "-", "-.", ":")
@@ -61,7 +65,7 @@ def plot_distributions(models: dict[str, dict[str, np.ndarray]], path: Path, tit
     for axis in axes.flat[len(models) :]:
         axis.set_visible(False)
     axes[0, 0].set_ylim(bottom=0)  # of all; set before the last is drawn it would cut off a higher curve
-    axes[0, 0].legend(frameon=False, loc="upper left", fontsize="small")
+    axes[0, 0].legend(frameon=False, loc="best", fontsize="small")
     for axis in axes[:, 0]:
         axis.set_ylabel("density")
     save_figure(figure, path, title)
