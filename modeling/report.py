@@ -151,14 +151,14 @@ def environment() -> dict[str, str]:
 
 
 def comparison_rows(results: dict[str, Any]) -> list[list[str]]:
-    """Rows of the table `measure | data | paper base | base | paper | ours`; cells without a figure are empty."""
+    """Rows of the table `measure | data | rows | paper base | base | paper | ours`; unknown cells are empty."""
     rows = []
     for evaluation in results["evaluations"]:
         for metric in evaluation["headline"]:
             paper = printed(results["paper"], metric, evaluation)
             rows.append(
-                [metric, evaluation["dataset"], cell(paper.get("base")), cell(evaluation["base"][metric]),
-                 cell(paper.get("trained")), cell(evaluation["trained"][metric])]
+                [metric, evaluation["dataset"], cell(evaluation["rows"]), cell(paper.get("base")),
+                 cell(evaluation["base"][metric]), cell(paper.get("trained")), cell(evaluation["trained"][metric])]
             )  # fmt: skip
     return rows
 
@@ -185,20 +185,28 @@ LEGEND = {
     "p99_other": "cosine that one in a hundred pairs of two discussions exceeds: low where topics stay apart",
     "kl": "divergence of their histograms, which grows with any difference and is to be read with auroc",
     "kl_paper": "the same by the paper's code, whose bins differ between the groups",
-    "spearman": "agreement with people's judgement",
+    "spearman": "agreement with people's judgement, or with the labels of pairs",
+    "pearson": "the same, linear in their score",
+    "kendall": "the same, by the order of any two pairs",
+    "pearson_different": "pearson among the pairs that people find broadly different",
+    "pearson_similar": "pearson among those that they find broadly similar",
+    "wrong_quartile_different": "share of the different pairs in people's lowest quarter with a cosine in the highest",
+    "wrong_quartile_similar": "share of the similar pairs in people's highest quarter with a cosine in the lowest",
+    "triplets_accuracy": "share of texts nearer to one of their own polarity than to one of the other; 0.5 is chance",
     "ordered": "1 where contradiction, neutral and entailment rise in the mean",
     "precision": "share of the statement's own group among the retrieved texts, those at or above the paper's cosine",
     "precision_at": "the same among the k most similar texts, whatever their cosine",
     "base_rate": "the same among all texts",
     "contrast_auroc": "auroc of two groups by which of their statements a text is nearer to",
+    "normalized": "spearman as a share of the highest value that it can have with two labels",
 }
-HEADER = ["measure", "data", "paper, base", "base", "paper", "ours"]
+HEADER = ["measure", "data", "rows", "paper, base", "base", "paper", "ours"]
 
 
 def legend(results: dict[str, Any], shown: str = "headline") -> str:
     """What the measures mean that a table of these results shows: `headline` or `measures` of the evaluations."""
     keys = {re.sub(r"_\d+$", "", key) for evaluation in results["evaluations"] for key in evaluation[shown]}
-    meant = [f"{name}: {text}" for name, text in LEGEND.items() if any(key.endswith(f"_{name}") for key in keys)]
+    meant = [f"{name}: {text}" for name, text in LEGEND.items() if any(f"_{key}".endswith(f"_{name}") for key in keys)]
     return "; ".join(meant) + "."
 
 

@@ -142,7 +142,7 @@ def grid_table(finished: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
     measures = [row[0] for row in comparison_rows(finished[0][1])]
     rows = []
     for values, results in finished:
-        cells = {row[0]: f"{row[4]} / {row[5]}" for row in comparison_rows(results)}
+        cells = {row[0]: f"{row[-2]} / {row[-1]}" for row in comparison_rows(results)}
         rows.append([str(values[axis]) for axis in axes] + [cells.get(measure, "") for measure in measures])
     setup = finished[0][1]["paper_setup"]
     return f"Paper: {setup}. Each cell: paper / ours.\n\n" + text_table([*axes, *measures], rows)

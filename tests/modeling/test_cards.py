@@ -22,7 +22,7 @@ DEMONSTRATIONS = [
 
 def evaluation(name, headline, base, trained, caption=None):
     return {
-        "name": name, "title": f"what {name} is", "dataset": "kialo (test)", "dataset_id": "org/kialo",
+        "name": name, "title": f"what {name} is", "dataset": "kialo (test)", "dataset_id": "org/kialo", "rows": 90,
         "task": "sentence-similarity", "headline": [f"{name}_{key}" for key in headline],
         "base": {f"{name}_{key}": value for key, value in base.items()},
         "trained": {f"{name}_{key}": value for key, value in trained.items()},
@@ -117,8 +117,8 @@ def test_what_could_not_be_measured_is_no_result(system, results):
     (entry,) = front["model-index"]
     assert [metric["type"] for result in entry["results"] for metric in result["metrics"]] == ["a_retrieved"]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "kialo (test)" in line]
-    assert rows == [["alignment_a_precision", "kialo (test)", "", "0.500", "", ""],
-                    ["alignment_a_retrieved", "kialo (test)", "", "2", "", "0"]]  # fmt: skip
+    assert rows == [["alignment_a_precision", "kialo (test)", "90", "", "0.500", "", ""],
+                    ["alignment_a_retrieved", "kialo (test)", "90", "", "2", "", "0"]]  # fmt: skip
 
 
 def test_front_matter_of_the_adapter(system, results):
@@ -157,9 +157,9 @@ def test_text_of_the_merged_model(system, results):
     lines = text.splitlines()
     assert text.lstrip().startswith("# stance-demo\n")
     assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "kialo (test)" in line] == [
-        ["stance_auroc", "kialo (test)", "", "0.500", "", "0.877"],  # a cell without a figure stays empty
-        ["stance_kl", "kialo (test)", "0.004", "0.100", "", "1.250"],
-        ["similarity_spearman", "kialo (test)", "", "0.810", "", "0.790"],
+        ["stance_auroc", "kialo (test)", "90", "", "0.500", "", "0.877"],  # a cell without a figure stays empty
+        ["stance_kl", "kialo (test)", "90", "0.004", "0.100", "", "1.250"],
+        ["similarity_spearman", "kialo (test)", "90", "", "0.810", "", "0.790"],
     ]
     assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| opposite")] == [
         ["opposite stance", "Cats are fine.", "Cats aren't fine.", "0.91", "0.10"]

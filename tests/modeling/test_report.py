@@ -34,6 +34,7 @@ RESULTS = {
         {
             "dataset": "demo (test)",
             "dataset_id": "demo",
+            "rows": 1234,
             "headline": ["stance_auroc", "stance_kl"],
             "base": {"stance_auroc": 0.5, "stance_kl": 0.12345, "stance_n_agree": 3},
             "trained": {"stance_auroc": 0.9, "stance_kl": 1.0, "stance_n_agree": 3},
@@ -41,6 +42,7 @@ RESULTS = {
         {
             "dataset": "sts (test)",
             "dataset_id": "sts",
+            "rows": 80,
             "headline": ["similarity_spearman"],
             "base": {"similarity_spearman": 0.83},
             "trained": {"similarity_spearman": -0.1},
@@ -75,11 +77,11 @@ def test_a_row_with_a_cell_too_few_is_a_mistake():
 def test_comparison():
     # headlines only, in their order; three decimals; empty where the paper or its row has no figure
     assert comparison_rows(RESULTS) == [
-        ["stance_auroc", "demo (test)", "", "0.500", "", "0.900"],
-        ["stance_kl", "demo (test)", "0.004", "0.123", "", "1.000"],
-        ["similarity_spearman", "sts (test)", "0.830", "0.830", "0.800", "-0.100"],
+        ["stance_auroc", "demo (test)", "1,234", "", "0.500", "", "0.900"],
+        ["stance_kl", "demo (test)", "1,234", "0.004", "0.123", "", "1.000"],
+        ["similarity_spearman", "sts (test)", "80", "0.830", "0.830", "0.800", "-0.100"],
     ]
-    assert len(HEADER) == 6
+    assert len(HEADER) == 7
 
 
 def test_cells():
@@ -175,8 +177,8 @@ def test_a_paper_figure_on_other_data_is_not_shown():
         ("demonstration", ["", "0.900", "", "0.800"]),
         ("org/STSB", ["0.830", "0.900", "0.810", "0.800"]),
     ):
-        results = {"evaluations": [evaluation | {"dataset_id": dataset_id}], "paper": paper}
-        assert comparison_rows(results)[0][2:] == shown
+        results = {"evaluations": [evaluation | {"dataset_id": dataset_id, "rows": 9}], "paper": paper}
+        assert comparison_rows(results)[0][3:] == shown
 
 
 def test_every_evaluator_with_every_model(tmp_path):
