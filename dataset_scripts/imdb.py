@@ -13,7 +13,7 @@ from datasets.utils import tqdm
 from dataset_scripts.granularity import cut
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.quality import MINIMUM_WORDS, bare
-from dataset_scripts.reading import ARCHIVES, find_released, read_members
+from dataset_scripts.reading import ARCHIVES, find_released, parse_score, read_members
 from dataset_scripts.review_files import read_records
 from dataset_scripts.reviews import ReviewConfig, review_pairs, review_triplets
 from dataset_scripts.schema import PAIRS, TRIPLETS, Rows
@@ -129,9 +129,9 @@ class Imdb(SentimentCorpus):
         """The sentence, if its label and stars are valid and agree; otherwise it is counted."""
         if label is None:
             self.dropped["row: unknown label"] += 1
-        elif _label_of_stars(stars) is None:
+        elif stars is not None and _label_of_stars(stars) is None:
             self.dropped["row: stars are none of 1 to 4 and 7 to 10"] += 1
-        elif _label_of_stars(stars) != label:
+        elif stars is not None and _label_of_stars(stars) != label:
             self.dropped["row: label and stars disagree"] += 1
         else:
             yield split, Sentence(LINE_BREAK.sub("\n", text), label, film)
@@ -143,9 +143,10 @@ def _unit(review: Sentence) -> str:
 
 
 def _label_of_stars(stars: Any) -> int | None:
-    if isinstance(stars, int) and 1 <= stars <= 4:
-        return NEGATIVE
-    return POSITIVE if isinstance(stars, int) and 7 <= stars <= 10 else None
+    number = parse_score(str(stars), 1, 10)
+    if number is None or not number.is_integer() or number in (5, 6):
+        return None
+    return NEGATIVE if number <= 4 else POSITIVE
 
 
 def _members(files: Iterable[Path]) -> Iterator[tuple[str, bytes]]:

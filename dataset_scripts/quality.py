@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 
 MINIMUM_WORDS = 4  # Ghafouri et al. (2024) drop texts of three words or fewer
 # Words that make up a third of running English and, each language taken for itself, little of any other.
@@ -73,10 +73,11 @@ class LeakGuard:
 
 
 class PartGuard(LeakGuard):
-    """A `LeakGuard` that keeps out parts of the reserved texts as well, such as the phrases of a test sentence.
+    """A `LeakGuard` that keeps out parts of the reserved texts as well, and texts that such a text is a part of.
 
-    What counts are letters and digits, so that neither spaces nor punctuation hide a part; texts with fewer than
-    `LETTERS` of them are everybody's and only looked for as a whole.
+    Some corpora divide into sentences, or phrases, what others have as one text. What counts are letters and digits, so
+    that neither spaces nor punctuation hide a part; texts with fewer than `LETTERS` of them are everybody's and only
+    looked for as a whole.
 
     Args:
         texts: All texts that will be asked about.
@@ -94,6 +95,7 @@ class PartGuard(LeakGuard):
         super().__init__()
         self._whole_of: dict[str, str] = {}
         self._by_start: dict[str, set[str]] = defaultdict(set)
+        self._reserved: dict[str, dict[str, str]] = defaultdict(dict)  # first letters -> reserved text -> split
         for letters in map(bare, texts):
             if len(letters) >= self.LETTERS:
                 self._by_start[letters[: self.LETTERS]].add(letters)
@@ -103,19 +105,37 @@ class PartGuard(LeakGuard):
         texts = list(texts)
         super().hold_out(split, texts)
         for letters in map(bare, texts):
-            for place in range(len(letters) - self.LETTERS + 1):
-                for part in self._by_start.get(letters[place : place + self.LETTERS], ()):
+            if len(letters) >= self.LETTERS:
+                self._reserved[letters[: self.LETTERS]].setdefault(letters, split)
+            for place, start in self._starts(letters):
+                for part in self._by_start.get(start, ()):
                     if letters.startswith(part, place):
                         self._whole_of.setdefault(part, split)
 
     def keep(self, *texts: str) -> bool:
-        """See `LeakGuard.keep`; texts that are only a part of a reserved one are counted for themselves."""
+        """See `LeakGuard.keep`; parts of reserved texts, and texts with such a part, are counted for themselves."""
         if not super().keep(*texts):
             return False
-        split = next((split for text in texts if (split := self._whole_of.get(bare(text)))), None)
-        if split is not None:
-            self.dropped[f"a text is part of one in {split}"] += 1
-        return split is None
+        for letters in map(bare, texts):
+            if split := self._whole_of.get(letters):
+                self.dropped[f"a text is part of one in {split}"] += 1
+                return False
+            if split := self._part_of(letters):
+                self.dropped[f"a text has one in {split} as a part"] += 1
+                return False
+        return True
+
+    def _part_of(self, letters: str) -> str | None:
+        """The split of a reserved text that is a part of this one."""
+        for place, start in self._starts(letters):
+            for reserved, split in self._reserved.get(start, {}).items():
+                if letters.startswith(reserved, place):
+                    return split
+        return None
+
+    def _starts(self, letters: str) -> Iterator[tuple[int, str]]:
+        """Every place of a text with the letters that follow it, as many as a part has at least."""
+        return ((place, letters[place : place + self.LETTERS]) for place in range(len(letters) - self.LETTERS + 1))
 
 
 class Cleaner:

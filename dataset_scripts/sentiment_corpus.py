@@ -21,9 +21,9 @@ class SentimentConfig(CorpusConfig):
 
     Attributes:
         hold_out: Built folders or data sets on the Hub, each with a configuration `sentences`. The texts of their
-            validation and test splits and parts of these (see `PartGuard`) are kept out of this corpus's train split,
-            so that a model trained on it may be tested there: MR and SST-2 come from the same reviews, and SST-2 has
-            the phrases of its sentences.
+            validation and test splits, parts of these, and texts that have them as a part (see `PartGuard`) are kept
+            out of this corpus's train split, so that a model trained on it may be tested there: MR and SST-2 come from
+            the same reviews, and SST-2 has the phrases of its sentences.
     """
 
     hold_out: tuple[str, ...] = ()

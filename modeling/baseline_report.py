@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import yaml
 
-from metrics.opinion_similarity.opinion_similarity import opinion_similarity
 from modeling.files import write_text
+from modeling.opinion_evaluators import BROADLY_DIFFERENT, agreement
 from modeling.report import text_table
 from modeling.tables import write_table
 
@@ -28,7 +28,6 @@ TABLES = {
         "wrong_quartile_similar",
     ),
 }
-BOUNDARY = 1.5  # pairs with a score up to this one are broadly different
 Figures = dict[tuple[str, str, str], float | int | None]  # (method, domain, measure) -> figure
 
 
@@ -40,10 +39,7 @@ def evaluate(rows: Dataset, similarities: dict[str, np.ndarray]) -> Figures:
         people = scores[domains == domain]
         for method, values in similarities.items():
             here = values[domains == domain]
-            # a small domain whose pairs share no words: the metric refuses constants
-            defined = len(here) > 1 and np.ptp(here) > 0 and np.ptp(people) > 0
-            none = dict.fromkeys(key for keys in TABLES.values() for key in keys)
-            found = opinion_similarity(here, people, boundary=BOUNDARY) if defined else none
+            found = agreement(here, people) or dict.fromkeys(key for keys in TABLES.values() for key in keys)
             figures |= {(method, domain, key): value for key, value in found.items()}
     return figures
 
@@ -69,7 +65,9 @@ def methods_of(*figures: Figures) -> list[str]:
 def render(name: str, rows: Dataset, ours: Figures, paper: Figures, notes: dict[str, dict[str, int]]) -> str:
     """The tables as Markdown; a cell is "paper / ours" where the paper has figures on these data."""
     domains = list(dict.fromkeys(domain for _, domain, _ in ours))
-    counts = Counter((row["domain"], row["score"] <= BOUNDARY) for row in rows.select_columns(["domain", "score"]))
+    counts = Counter(
+        (row["domain"], row["score"] <= BROADLY_DIFFERENT) for row in rows.select_columns(["domain", "score"])
+    )
     sizes = [f"{domain} {counts[domain, True]:,} broadly different and {counts[domain, False]:,} similar pairs"
              for domain in domains]  # fmt: skip
     parts = [f"{name}: {', '.join(sizes)}." + (" Cells: paper / ours." if paper else "")]

@@ -17,6 +17,18 @@ from modeling.plots import plot_distributions
 BROADLY_DIFFERENT = 1.5  # the highest mean score, of 0 to 4, of pairs that people find rather different (Table 9)
 
 
+def agreement(similarities: np.ndarray, judgements: np.ndarray) -> dict[str, float | int | None] | None:
+    """The metric `opinion_similarity`, or None where either side has one value only: nothing is to be correlated.
+
+    Args:
+        similarities: Shape (n,).
+        judgements: People's mean scores in [0, 4], shape (n,).
+    """
+    if len(judgements) < 2 or not np.ptp(similarities) or not np.ptp(judgements):
+        return None
+    return opinion_similarity(similarities, judgements, boundary=BROADLY_DIFFERENT)
+
+
 class OpinionEvaluator(PairEvaluator):
     """Correlation of cosines with people's scores of opinion similarity (Tay et al., 2021, sections 4 and 6).
 
@@ -45,7 +57,7 @@ class OpinionEvaluator(PairEvaluator):
         super().__init__(columns, name, **facts)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float | int | None]:
-        return opinion_similarity(scores, self.judgements)
+        return agreement(scores, self.judgements) or dict.fromkeys(self.measures)
 
 
 class TripletAccuracyEvaluator(Evaluator):

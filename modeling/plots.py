@@ -26,8 +26,11 @@ COLOURS = {
     "broadly different": "#d1495b",
     "same polarity": "#1b9e77",
     "other polarity": "#d1495b",
+    "different polarity": "#d1495b",
 }
-DASHES = dict.fromkeys(("oppose", "contradiction", "broadly different", "other polarity"), "--") | {"neutral": ":"}
+DASHES = dict.fromkeys(
+    ("oppose", "contradiction", "broadly different", "other polarity", "different polarity"), "--"
+) | {"neutral": ":"}
 # of models, where groups are no lines of their own
 CYCLE = ("#555555", "#d95f02", "#3d6fb4", "#1b9e77", "#7b5ea7", "#b8860b")
 LINES = ("--", "-", "-.", ":")

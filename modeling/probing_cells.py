@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
+from modeling.adapters import PROBES
 from modeling.embeddings import behaviour, embed
 from modeling.files import read_json, write_json
 from modeling.geometry import alignment, principal_components, uniformity
@@ -167,7 +168,9 @@ def model_folder(label: str, model: SentenceTransformer, folder: Path) -> Path:
     Raises:
         ValueError: If the vectors are no numbers.
     """
-    found = behaviour(model)
+    # fine-tuning sees vectors as they are: encoders that differ in their length alone are two
+    lengths = np.linalg.norm(model.encode(list(PROBES), show_progress_bar=False), axis=1)
+    found = behaviour(model) | {"lengths": np.round(lengths.astype(float), 4).tolist()}
     probes = np.asarray(found["probes"])
     if not np.isfinite(probes).all():
         raise ValueError(f"the vectors of {label} are no numbers (NaN): its weights are damaged")
@@ -175,6 +178,7 @@ def model_folder(label: str, model: SentenceTransformer, folder: Path) -> Path:
         stored = read_json(path)
         was = np.asarray(stored["probes"])
         same = was.shape == probes.shape and np.abs(was - probes).max() <= SAME
+        same = same and np.allclose(stored.get("lengths", 0), lengths, rtol=1e-3)
         if same and stored["max_seq_length"] == found["max_seq_length"]:
             return path.parent
     path = folder / hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]

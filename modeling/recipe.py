@@ -180,6 +180,12 @@ def _like(key: str, default: Any, value: Any) -> Any:
     return _convert(key, type(default), value)
 
 
+def listed(value: str | list[str] | None) -> list[str]:
+    """The parts of an option that names several, separated by commas; none of None."""
+    parts = value.split(",") if isinstance(value, str) else value or []
+    return [part.strip() for part in parts if part.strip()]
+
+
 def _coerce(key: str, value: Any) -> Any:
     """Gives a value the type of the field, or says why it cannot have it."""
     annotation = typing.get_type_hints(Recipe)[key]

@@ -16,12 +16,13 @@ from sentence_transformers.sentence_transformer.modules import Dense, Normalize,
 from torch import nn
 
 from dataset_scripts import CORPORA
+from dataset_scripts.quality import bare
 from dataset_scripts.sources import has_config, load_source, source_name
 from modeling.evaluators import Evaluator, SimilarityEvaluator
 from modeling.holding import check_options, held, with_replay
 from modeling.lexicon import WordPolarity, load_lexicon
 from modeling.lm_head import load_head
-from modeling.recipe import Recipe
+from modeling.recipe import Recipe, listed
 from modeling.senticse_loss import SenticseLoss, WordOptions
 from modeling.sentiment_evaluators import SgtsEvaluator
 from modeling.system import Data, Paper, Phase, System
@@ -61,13 +62,14 @@ class SenticseSystem(System):
                 raise ValueError(f"--{option} must be above {low} and at most {high}, got {recipe[option]!r}")
         if not isinstance(recipe["lambda_w"], int | float) or not 0 <= recipe["lambda_w"] < float("inf"):
             raise ValueError(f"--lambda_w must be 0 or more, got {recipe['lambda_w']!r}")
-        if (limit := recipe["per_source"]) is not None and (not isinstance(limit, int) or limit < 1):
-            raise ValueError(f"--per_source must be a number of rows, or none, got {limit!r}")
         if recipe["pooling"] == "cls_mlp" and recipe.lora:
             raise ValueError("--pooling cls_mlp adds a layer that a LoRA adapter's files cannot hold: "
                              "use --lora false, or --pooling mean")  # fmt: skip
+        if recipe["pooling"] == "cls_mlp" and (recipe["keep"] or recipe["replay"]):
+            raise ValueError("--keep and --replay hold the base's similarities, and --pooling cls_mlp begins with "
+                             "others: use --keep 0 --replay none, or --pooling mean")  # fmt: skip
         check_options(recipe)
-        self.sources = _listed(recipe["sentiment"]) or recipe.data[:1]
+        self.sources = listed(recipe["sentiment"]) or recipe.data[:1]
 
     def load_data(self) -> Data:
         recipe, counts = self.recipe, {}
@@ -84,7 +86,7 @@ class SenticseSystem(System):
         return Data({"quadruples": rows}, list(dict.fromkeys(map(source_name, names))), counts)
 
     def _evaluated(self) -> set[str]:
-        """All sentences of the validation and test data of the sources that are measured, in a plain spelling."""
+        """All sentences of the validation and test data that are measured, each as its letters and digits."""
         found = set()
         for source in self.sources:
             for config, columns in {"sgts": ("sentence1", "sentence2"), "sentences": ("text",)}.items():
@@ -92,7 +94,7 @@ class SenticseSystem(System):
                     continue
                 splits = load_source(source, config, self.cache)
                 held_out = [rows for split, rows in splits.items() if split != "train"]
-                found |= {plain(text) for rows in held_out for column in columns for text in rows[column]}
+                found |= {bare(text) for rows in held_out for column in columns for text in rows[column]}
         return found
 
     def build_model(self) -> SentenceTransformer:
@@ -151,7 +153,7 @@ def without_leaks(rows: Dataset, evaluated: set[str], seed: int) -> tuple[Datase
 
     Args:
         rows: Quadruples.
-        evaluated: Sentences of evaluation data, see `plain`.
+        evaluated: Sentences of evaluation data, each as its letters and digits (`dataset_scripts.quality.bare`).
         seed: Seed of the draws.
 
     Returns:
@@ -161,7 +163,7 @@ def without_leaks(rows: Dataset, evaluated: set[str], seed: int) -> tuple[Datase
         ValueError: If fewer than two sentences of either polarity are left.
     """
     columns = {name: np.array(rows[name], dtype=object) for name in COLUMNS}
-    leaked = {name: np.array([plain(text) in evaluated for text in texts], bool) for name, texts in columns.items()}
+    leaked = {name: np.array([bare(text) in evaluated for text in texts], bool) for name, texts in columns.items()}
     out = {text for name in COLUMNS for text in columns[name][leaked[name]]}
     if not out:
         return rows, 0
@@ -180,11 +182,6 @@ def without_leaks(rows: Dataset, evaluated: set[str], seed: int) -> tuple[Datase
     return changed.select(kept), len(out)
 
 
-def plain(text: str) -> str:
-    """A text without case, punctuation and spacing, by which copies of one sentence are known."""
-    return " ".join(re.findall(r"\w+", text.lower()))
-
-
 def labels(sources: list[str]) -> list[str]:
     """Short names of sources for metrics: the corpus, as far as the source's name begins with one; no two alike."""
     found: list[str] = []
@@ -194,9 +191,3 @@ def labels(sources: list[str]) -> list[str]:
         name = corpus if corpus in CORPORA else name
         found.append(name if name not in found else f"{name}_{len(found) + 1}")
     return found
-
-
-def _listed(sources: str | list[str] | None) -> list[str]:
-    """Sources of an option that names several, separated by commas."""
-    words = sources.split(",") if isinstance(sources, str) else sources or []
-    return [word.strip() for word in words if word.strip()]

@@ -162,7 +162,11 @@ class SenticseLoss(nn.Module):
         """
         wrong = predicted != polarity if self.words.indicator == "paper" else predicted == -polarity
         losses = F.cross_entropy(logits, ids, reduction="none") * wrong
-        return losses.sum() / (max(1, len(losses)) if self.words.reduction == "mean" else 1)
+        tokens, processes = len(losses), 1
+        if is_dist_initialized():  # gradients are averaged over processes, and one may have no masked word
+            processes = torch.distributed.get_world_size()
+            tokens = sum(all_gather(torch.tensor([tokens], device=losses.device)).tolist())
+        return losses.sum() * processes / (max(1, tokens) if self.words.reduction == "mean" else 1)
 
     def get_config_dict(self) -> dict[str, float | str]:
         """The hyperparameters, for logs and cards."""

@@ -21,7 +21,7 @@ from dataset_scripts.sources import source_name
 from modeling.evaluators import Evaluator, SimilarityEvaluator
 from modeling.holding import check_options, held, with_replay
 from modeling.opinion_evaluators import OpinionEvaluator, TripletAccuracyEvaluator
-from modeling.recipe import Recipe
+from modeling.recipe import Recipe, listed
 from modeling.system import Data, Paper, Phase, System
 
 PAPER = Paper.load("sos")
@@ -94,8 +94,6 @@ class SosSystem(System):
         check_options(recipe)
         if not recipe["normalised"] and (recipe["keep"] or recipe["replay"]):
             raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
-        if (limit := recipe["per_source"]) is not None and (not isinstance(limit, int) or limit < 1):
-            raise ValueError(f"--per_source must be a number of rows, or none, got {limit!r}")
 
     def load_data(self) -> Data:
         kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe
@@ -137,8 +135,7 @@ class SosSystem(System):
 
     def _triplets(self, split: str, limit: int | None) -> Evaluator:
         """Triplets of the sources named by `reviews`, else of those of training, whatever the objective."""
-        asked = self.recipe["reviews"] or self.recipe.data
-        sources = [source.strip() for source in asked.split(",")] if isinstance(asked, str) else asked
+        sources = listed(self.recipe["reviews"]) or self.recipe.data
         rows = [self.rows(source, "triplets", split, limit).select_columns(COLUMNS["triplets"]) for source in sources]
         name = ", ".join(source_name(source) for source in sources)
         facts = {"dataset": f"{name} ({split})", "dataset_id": name}

@@ -116,8 +116,6 @@ class StanceSystem(System):
         if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
             raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
         check_options(recipe)
-        if (limit := recipe["per_source"]) is not None and (not isinstance(limit, int) or limit < 1):
-            raise ValueError(f"--per_source must be a number of rows, or none, got {limit!r}")
         for option in ("filter_pairs", "filter_triplets"):
             threshold = recipe[option]
             if threshold is not None and (not isinstance(threshold, int | float) or not -1 <= threshold <= 1):

@@ -60,7 +60,10 @@ class Trainer(SentenceTransformerTrainer):
     def _load_from_checkpoint(self, checkpoint_path: str) -> None:
         super()._load_from_checkpoint(checkpoint_path)
         if owned := self.loss_parameters():
-            stored = load_file(Path(checkpoint_path) / LOSS_WEIGHTS)
+            path = Path(checkpoint_path) / LOSS_WEIGHTS
+            if not path.is_file():
+                raise ValueError(f"{path} is missing: --overwrite true begins the run again")
+            stored = load_file(path)
             for name, parameter in owned.items():
                 parameter.data.copy_(stored[name])
 

@@ -71,7 +71,7 @@ def test_no_film_is_on_two_sides(tmp_path):
 def test_malformed_rows(tmp_path):
     bad = [
         record(1, "pos", stars=5),
-        record(1, "pos", stars="9"),
+        record(1, "pos", stars="nine"),
         record(1, "pos", stars=2),
         record(1, "pos", label=3),
         record(1, "pos", text=None),

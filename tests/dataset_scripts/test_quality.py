@@ -103,5 +103,7 @@ def test_parts_of_held_out_texts():
         "a text is part of one in test": 1,
         "a text is part of one in validation": 1,
     }
+    assert not guard.keep("Nobody laughed. The film hasn't any plot at all costs.")  # a text with a reserved one in it
+    assert guard.dropped["a text has one in test as a part"] == 1
     guard.hold_out("validation", ["Fifteen letter it!"])
     assert not guard.keep(short) and guard.dropped["a text is also in validation"] == 1

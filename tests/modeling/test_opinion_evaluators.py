@@ -49,6 +49,17 @@ def test_opinion_metrics():
     assert all(f"opinions_{key}" in found for key in OpinionEvaluator.headline + OpinionEvaluator.measures)
 
 
+def test_the_other_wrong_quartile():
+    # the other way round .1 and .2 belong to scores of 3 and 3.5, and the latter is in the highest quarter
+    found = opinion_evaluator().prefixed(COSINES[::-1])
+    assert found["opinions_wrong_quartile_similar"] == 0.25
+
+
+def test_nothing_to_correlate_is_no_figure():
+    found = opinion_evaluator().metrics(np.full(8, 0.5))
+    assert set(found) == set(OpinionEvaluator.measures) and not any(found.values())
+
+
 def test_a_perfect_measure():
     found = opinion_evaluator().prefixed(np.array(SCORES) / 4)
     assert [found[f"opinions_{key}"] for key in ("pearson", "kendall")] == pytest.approx([1, 1])

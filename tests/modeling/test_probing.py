@@ -163,12 +163,20 @@ def test_what_a_figure_depends_on(tiny_base, others, tiny_data, tmp_path):
 
 
 def test_models_that_differ_little_are_two(tmp_path, monkeypatch):
-    def folder(value):
+    class Fixed:
+        def __init__(self, length):
+            self.length = length
+
+        def encode(self, texts, **options):
+            return np.full((len(texts), 1), self.length)
+
+    def folder(value, length=1.0):
         found = {"max_seq_length": 48, "probes": [[value, 0.0]]}
         monkeypatch.setattr(probing_cells, "behaviour", lambda model: found)
-        return model_folder("m", None, tmp_path)
+        return model_folder("m", Fixed(length), tmp_path)
 
     assert folder(0.5) == folder(0.50002) != folder(0.5005)
+    assert folder(0.5) != folder(0.5, length=5.8)  # fine-tuning begins from vectors of their own length
     with pytest.raises(ValueError, match=r"the vectors of m are no numbers \(NaN\): its weights are damaged"):
         folder(float("nan"))
 

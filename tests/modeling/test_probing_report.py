@@ -50,9 +50,9 @@ def test_the_papers_columns(paper):
     [
         ({}, (0.8949, "Table 5")),
         ({"lambda_w": 0.0}, (0.8818, "Table 7")),
-        ({"lambda_w": 0.2}, (0.879, "Table 8")),
+        ({"lambda_w": 0.2, "masking": 0.5}, (0.879, "Table 8")),
         ({"masking": 0.9}, (0.8837, "Table 9")),
-        ({"alpha": 2.0}, (0.8818, "Table 14")),
+        ({"alpha": 2.0}, None),
         ({"tau": 0.1}, None),
     ],
 )

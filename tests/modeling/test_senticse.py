@@ -8,6 +8,7 @@ from datasets import Dataset
 from torch import nn
 from transformers import set_seed
 
+from dataset_scripts.quality import bare
 from modeling import senticse
 from modeling.backbone import resolve
 from modeling.lexicon import WordPolarity
@@ -15,7 +16,7 @@ from modeling.lm_head import load_head
 from modeling.losses import KeepSimilarityLoss
 from modeling.recipe import load_recipe
 from modeling.report import paper_figures
-from modeling.senticse import PAPER, SenticseSystem, labels, plain, without_leaks
+from modeling.senticse import PAPER, SenticseSystem, labels, without_leaks
 from modeling.senticse_loss import SenticseLoss, WordOptions
 from tests.tiny import VOCABULARY
 
@@ -230,7 +231,7 @@ def quadruples(rows):
 
 def test_sentences_that_are_measured_are_taken_out():
     rows = quadruples([("a", "b", "x", "y"), ("Leaked!", "c", "x", "z"), ("d", "leaked", "y", "z")])
-    kept, found = without_leaks(rows, {plain("LEAKED.")}, seed=0)
+    kept, found = without_leaks(rows, {bare("LEAKED.")}, seed=0)
     assert found == 2  # two spellings of one sentence
     # the second row begins with it; in the third another positive sentence takes its place
     assert kept["positive1"] == ["a", "d"]
@@ -257,7 +258,7 @@ def test_data_of_several_sources(make, tiny_data):
 
 def test_training_data_that_are_measured(make, monkeypatch):
     system = make()
-    monkeypatch.setattr(system, "_evaluated", lambda: {plain(text) for text in ROW})
+    monkeypatch.setattr(system, "_evaluated", lambda: {bare(text) for text in ROW})
     counts = system.load_data().counts
     # four of the sentences on trams; the row that begins with the first of them goes, and so does that of the second
     assert counts["training sentences found in evaluation data and taken out"] == 2
@@ -282,7 +283,7 @@ def test_labels_of_sources(monkeypatch):
 
 
 def test_the_paper_s_pooling(make):
-    model = make(pooling="cls_mlp", lora="false").build_model()
+    model = make(pooling="cls_mlp", lora="false", keep=0).build_model()
     assert [type(module).__name__ for module in model] == ["Transformer", "Pooling", "Dense", "Normalize"]
     model.eval()
     features = model.preprocess(["we love trams"])
@@ -303,6 +304,7 @@ def test_the_paper_s_pooling(make):
         ({"word_reduction": "max"}, "--word_reduction must be mean or sum, got 'max'"),
         ({"pooling": "cls"}, "--pooling must be mean or cls_mlp, got 'cls'"),
         ({"pooling": "cls_mlp"}, "use --lora false, or --pooling mean"),
+        ({"pooling": "cls_mlp", "lora": "false", "keep": 1}, "begins with others: use --keep 0 --replay none"),
         ({"per_source": 0}, "--per_source must be a number of rows, or none, got 0"),
         ({"keep": -1}, "--keep must be 0 or more"),
     ],
