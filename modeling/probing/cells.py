@@ -15,9 +15,9 @@ from sentence_transformers import SentenceTransformer
 from modeling.adapters import PROBES
 from modeling.embeddings import behaviour, embed
 from modeling.files import read_json, write_json
-from modeling.geometry import alignment, principal_components, uniformity
-from modeling.linear_probe import Vectors, linear_probe
-from modeling.probing_data import Corpus, Texts, balanced
+from modeling.probing.data import Corpus, Texts, balanced
+from modeling.probing.geometry import alignment, principal_components, uniformity
+from modeling.probing.linear_probe import Vectors, linear_probe
 from modeling.sentiment_evaluators import SgtsEvaluator
 
 VERSION = 1  # of what the cells hold: one more where the same options give other figures
@@ -149,14 +149,14 @@ class Prober:
 
     def frozen(self, k: int, seed: int) -> dict[str, float]:
         """Accuracy of a logistic regression on k texts per class."""
-        from modeling.few_shot import frozen
+        from modeling.probing.few_shot import frozen
 
         train, test = self.vectors("train"), self.vectors("test")
         return frozen(train, test, self.corpus.classes, k, seed, self.protocol.validation)
 
     def fine_tuned(self, k: int, seed: int) -> dict[str, float]:
         """Accuracy after training encoder and linear head on k texts per class."""
-        from modeling.few_shot import fine_tuned
+        from modeling.probing.few_shot import fine_tuned
 
         options = self.protocol
         return fine_tuned(self.model, self.corpus, self.tested(), k, seed, options.validation, options.learning_rate)

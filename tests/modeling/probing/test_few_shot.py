@@ -5,10 +5,10 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from modeling import few_shot
-from modeling.few_shot import Classifier, draw, fine_tuned, frozen
-from modeling.linear_probe import Vectors
-from modeling.probing_data import load_corpus
+from modeling.probing import few_shot
+from modeling.probing.data import load_corpus
+from modeling.probing.few_shot import Classifier, draw, fine_tuned, frozen
+from modeling.probing.linear_probe import Vectors
 
 CLASSES = ["negative", "positive"]
 LABELS = np.array([0] * 30 + [1] * 20)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from modeling.probing_paper import PaperColumns, paper_corpus, run_options
-from modeling.probing_report import paper_columns, tables
-from modeling.probing_run import correlations, few_shot_summary
+from modeling.probing.paper import PaperColumns, paper_corpus, run_options
+from modeling.probing.report import paper_columns, tables
+from modeling.probing.run import correlations, few_shot_summary
 from modeling.system import Paper
 
 BEST = {"lambda_w": 0.15, "tau": 0.05, "alpha": 1.0, "masking": 0.1, "keep": 0.0}

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from modeling.probing_cells import FINE_TUNED, FROZEN
-from modeling.probing_paper import PAPER, Figure, PaperColumns
-from modeling.probing_run import LEAST_MODELS, few_shot_kinds
+from modeling.probing.cells import FINE_TUNED, FROZEN
+from modeling.probing.paper import PAPER, Figure, PaperColumns
+from modeling.probing.run import LEAST_MODELS, few_shot_kinds
 from modeling.report import cell, text_table
 from modeling.system import Paper
 
@@ -67,7 +67,7 @@ class ByCorpus:
     """Rows of tables with a row per corpus, and one of their means where there are several.
 
     Args:
-        results: See `modeling.probing_run.probe`.
+        results: See `modeling.probing.run.probe`.
         paper: The paper's columns.
     """
 

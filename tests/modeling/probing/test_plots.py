@@ -3,15 +3,15 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from modeling import probing_plots
-from modeling.probing_plots import plot_components, plot_correlation
+from modeling.probing import plots
+from modeling.probing.plots import plot_components, plot_correlation
 
 
 @pytest.fixture
 def drawn(monkeypatch):
     """The figures that were saved, still open."""
     figures = []
-    monkeypatch.setattr(probing_plots, "save_figure", lambda figure, path, title: figures.append(figure))
+    monkeypatch.setattr(plots, "save_figure", lambda figure, path, title: figures.append(figure))
     yield figures
     plt.close("all")
 

@@ -10,11 +10,11 @@ from scipy.stats import pearsonr, spearmanr
 from tqdm.auto import tqdm
 
 from modeling.evaluate import labels
-from modeling.few_shot import draw
 from modeling.loading import load_model
-from modeling.probing_cells import FINE_TUNED, FROZEN, Cell, Prober, Protocol, cells
-from modeling.probing_data import Corpus, load_corpus
-from modeling.probing_paper import paper_corpus, run_options
+from modeling.probing.cells import FINE_TUNED, FROZEN, Cell, Prober, Protocol, cells
+from modeling.probing.data import Corpus, load_corpus
+from modeling.probing.few_shot import draw
+from modeling.probing.paper import paper_corpus, run_options
 from modeling.report import environment
 
 LEAST_MODELS = 3  # two points always lie on a line

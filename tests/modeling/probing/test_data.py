@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from datasets import ClassLabel, Dataset, DatasetDict
 
-from modeling import probing_data
-from modeling.probing_data import balanced, hold_out, load_corpus
+from modeling.probing import data
+from modeling.probing.data import balanced, hold_out, load_corpus
 
 
 def test_a_balanced_sample():
@@ -54,7 +54,7 @@ def source(monkeypatch):
         sentences = DatasetDict({split: rows(labels) for split, labels in splits.items()})
         made = {"sentence1": ["a", "b"], "sentence2": ["c", "d"], "label": [0, 1]}
         configs = {"sentences": sentences, "sgts": DatasetDict({pairs: Dataset.from_dict(made)})}
-        monkeypatch.setattr(probing_data, "load_source", lambda source, config, cache: configs[config])
+        monkeypatch.setattr(data, "load_source", lambda source, config, cache: configs[config])
 
     return put
 

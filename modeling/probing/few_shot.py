@@ -17,8 +17,8 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments, set_seed
 
-from modeling.linear_probe import Vectors, linear_probe
-from modeling.probing_data import Corpus, Texts
+from modeling.probing.data import Corpus, Texts
+from modeling.probing.linear_probe import Vectors, linear_probe
 
 BATCH, EPOCHS, WEIGHT_DECAY = 16, 100, 0.01
 EVALUATE_EVERY, PATIENCE = 20, 5  # steps; evaluations without improvement

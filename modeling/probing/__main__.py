@@ -30,8 +30,8 @@ def main(words: list[str]) -> None:
     arguments = parse(words)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in train.py, before torch
     with friendly_errors(PROGRAM):
-        from modeling.probing_report import paper_columns, render, to_csv
-        from modeling.probing_run import probe
+        from modeling.probing.report import paper_columns, render, to_csv
+        from modeling.probing.run import probe
         from modeling.run import quiet
 
         quiet()
@@ -131,9 +131,9 @@ def _rate(text: str) -> float:
 
 def draw(results: dict[str, Any], components: dict[str, dict[str, Any]], folder: Path) -> list[str]:
     """Draws the pictures; returns them as Markdown."""
-    from modeling.probing_plots import plot_components, plot_correlation
-    from modeling.probing_report import TRAINED
-    from modeling.probing_run import LEAST_MODELS, few_shot_kinds
+    from modeling.probing.plots import plot_components, plot_correlation
+    from modeling.probing.report import TRAINED
+    from modeling.probing.run import LEAST_MODELS, few_shot_kinds
 
     lines = []
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from modeling import geometry
-from modeling.geometry import alignment, principal_components, uniformity
+from modeling.probing import geometry
+from modeling.probing.geometry import alignment, principal_components, uniformity
 
 EAST, NORTH, WEST = (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling.linear_probe import GRID, Vectors, linear_probe
+from modeling.probing.linear_probe import GRID, Vectors, linear_probe
 
 
 def line(*values, labels):

@@ -7,9 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
-from modeling import probing_cells
-from modeling.probing import main, parse
-from modeling.probing_cells import Cell, Prober, Protocol, cells, model_folder
+from modeling.probing import cells as cells_module
+from modeling.probing.__main__ import main, parse
+from modeling.probing.cells import Cell, Prober, Protocol, cells, model_folder
 from tests.tiny import save_encoder
 
 
@@ -142,7 +142,7 @@ def test_an_interrupted_command_goes_on(line, others, monkeypatch, tmp_path, cap
 def test_what_a_figure_depends_on(tiny_base, others, tiny_data, tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    from modeling.probing_data import load_corpus
+    from modeling.probing.data import load_corpus
 
     corpus = load_corpus(str(tiny_data), "tiny", tmp_path)
     sample = load_corpus(str(tiny_data), "tiny", tmp_path, max_rows=8)
@@ -172,7 +172,7 @@ def test_models_that_differ_little_are_two(tmp_path, monkeypatch):
 
     def folder(value, length=1.0):
         found = {"max_seq_length": 48, "probes": [[value, 0.0]]}
-        monkeypatch.setattr(probing_cells, "behaviour", lambda model: found)
+        monkeypatch.setattr(cells_module, "behaviour", lambda model: found)
         return model_folder("m", Fixed(length), tmp_path)
 
     assert folder(0.5) == folder(0.50002) != folder(0.5005)
@@ -184,11 +184,11 @@ def test_models_that_differ_little_are_two(tmp_path, monkeypatch):
 def test_vectors_that_are_no_numbers(tiny_base, tiny_data, tmp_path, monkeypatch):
     from sentence_transformers import SentenceTransformer
 
-    from modeling.probing_data import load_corpus
+    from modeling.probing.data import load_corpus
 
     corpus = load_corpus(str(tiny_data), "tiny", tmp_path)
     prober = Prober("m", SentenceTransformer(str(tiny_base)), corpus, Protocol(), tmp_path)
-    monkeypatch.setattr(probing_cells, "embed", lambda *given: np.array([[1, 0], [np.nan, 1]]))
+    monkeypatch.setattr(cells_module, "embed", lambda *given: np.array([[1, 0], [np.nan, 1]]))
     with pytest.raises(ValueError, match=r"m on tiny, geometry: the vectors of 1 of 2 test texts are no numbers"):
         prober.measure(Cell("geometry"))
     assert prober.stored(Cell("geometry")) is None
