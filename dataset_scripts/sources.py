@@ -6,7 +6,8 @@ from pathlib import Path
 
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, get_dataset_config_names, load_dataset
 
-from dataset_scripts import get_corpus
+from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.metadata import load_metadata
 from dataset_scripts.schema import PAIRS
 
 DEMO = "demo"
@@ -93,16 +94,23 @@ def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
         builder.download_and_prepare()
         return builder.as_dataset()
     path = Path(source).expanduser()
+    build = "build it with python -m dataset_scripts CORPUS --data RAW --out"
     if path.is_dir() and not (path / "README.md").is_file():
-        raise ValueError(
-            f"{path} has no README.md: build it with python -m dataset_scripts CORPUS --data RAW --out {path}"
-        )
+        raise ValueError(f"{path} has no README.md: {build} {path}")
+    if path.is_file():
+        raise ValueError(f"{path} is a file: name a folder; {build} FOLDER")
+    # what lies beside existing folders is meant as one; anything else may be an id on the Hub
+    if not path.is_dir() and (path.is_absolute() or (path.parent.name and path.parent.is_dir())):
+        raise ValueError(f"there is no folder {path}; {build} {path}")
     try:
+        if path.is_dir() and config not in (found := get_dataset_config_names(str(path))):
+            corpora = ", ".join(name for name in CORPORA if config in load_metadata(name).configs)
+            raise ValueError(f"it has {', '.join(found)}, not {config!r}, which {corpora or 'no corpus'} has")
         return load_dataset(str(path) if path.is_dir() else source, config, cache_dir=str(cache))
     except (ValueError, OSError) as error:
         raise ValueError(
             f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
-            "python -m dataset_scripts, or a data set on the Hub."
+            "python -m dataset_scripts with --out, or a data set on the Hub."
         ) from error
 
 

@@ -18,6 +18,7 @@ from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model, get_peft_mod
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
+from transformers.utils import logging as transformers_logging
 
 from modeling.backbone import Backbone, load_backbone, lora_targets
 from modeling.files import atomic_folder, read_json, write_json
@@ -153,9 +154,15 @@ def attach_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone,
         AdapterError: As `load_adapter`.
     """
     vectors = _check_adapter(folder, backbone, load_backbone(backbone))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Already found a `peft_config`")  # several are wanted here
-        model.load_adapter(str(folder), adapter_name=name)
+    level = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # it reports the weights of the other adapters as missing
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Already found a `peft_config`")  # several are wanted here
+            warnings.filterwarnings("ignore", category=FutureWarning)
+            model.load_adapter(str(folder), adapter_name=name)
+    finally:
+        transformers_logging.set_verbosity(level)
     model.set_adapter(name)
     _compare(folder, probe_vectors(model), vectors, "the attached adapter does not reproduce the trained model")
 

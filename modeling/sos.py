@@ -1,4 +1,4 @@
-"""SOS, SBERT for opinion similarity (Tay, Zhang, Wan and Karimi, ALTA 2021).
+"""SOS, SBERT for opinion similarity (Tay, Zhang, Wan and Karimi, NewSum 2021).
 
 Two opinion sentences are alike when they say the same of the same aspect. Stars of reviews supervise that weakly:
 reviews of one product are alike if both are good or both are bad. An encoder is fine-tuned to classify such pairs

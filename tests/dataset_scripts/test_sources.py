@@ -75,6 +75,16 @@ def test_the_hub_out_of_reach(tmp_path):
         load_source("org/absent", "pairs", tmp_path)
 
 
+def test_folders_that_are_none(tiny_data, tmp_path):
+    with pytest.raises(ValueError, match=r"there is no folder .*absent; build it with python -m dataset_scripts"):
+        load_source(str(tmp_path / "absent"), "pairs", tmp_path)
+    (tmp_path / "rows.csv").write_text("text")
+    with pytest.raises(ValueError, match=r"rows.csv is a file: name a folder; build it with"):
+        load_source(str(tmp_path / "rows.csv"), "pairs", tmp_path)
+    with pytest.raises(ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, perspectrum, ibm_argkp has"):
+        load_source(str(tiny_data), "arguments", tmp_path)
+
+
 def test_names_to_publish(tiny_data):
     assert source_name(str(tiny_data)) == source_name(f"{tiny_data}/") == "tiny-debates"
     assert source_name("org/kialo-stance") == "org/kialo-stance"
