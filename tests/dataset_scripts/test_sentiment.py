@@ -131,7 +131,7 @@ def test_test_texts_of_another_corpus_are_kept_out_of_training(tmp_path, capsys)
     # no local path is published
     command = ["mr", "--data", str(raw), "--out", str(tmp_path / "out"), "--config", "sentences", "--option"]
     assert main([*command, f"hold_out=[{other}-x]"]) == 2
-    assert "could not be loaded" in capsys.readouterr().err
+    assert "there is no folder" in capsys.readouterr().err
     assert main([*command, f"hold_out=[{tmp_path / 'built'}]"]) == 0
     shown = capsys.readouterr().out
     assert "1 x row: a text is part of one in test of built" in shown and "of which 2 negative, 4 positive" in shown
