@@ -9,6 +9,7 @@ from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, get_data
 from dataset_scripts import CORPORA, get_corpus
 from dataset_scripts.metadata import load_metadata
 from dataset_scripts.schema import PAIRS
+from modeling.files import missing_folder
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent / "demo"
@@ -99,8 +100,7 @@ def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
         raise ValueError(f"{path} has no README.md: {build} {path}")
     if path.is_file():
         raise ValueError(f"{path} is a file: name a folder; {build} FOLDER")
-    # what lies beside existing folders is meant as one; anything else may be an id on the Hub
-    if not path.is_dir() and (path.is_absolute() or (path.parent.name and path.parent.is_dir())):
+    if missing_folder(source):
         raise ValueError(f"there is no folder {path}; {build} {path}")
     try:
         if path.is_dir() and config not in (found := get_dataset_config_names(str(path))):

@@ -18,8 +18,8 @@ from typing import Any
 
 from modeling import DEFAULT_RECIPE, SYSTEMS, get_system
 from modeling.cli import friendly_errors, option_comments
-from modeling.files import read_json, write_json, write_text
-from modeling.recipe import SHARED, Recipe, load_recipe
+from modeling.files import missing_folder, read_json, write_json, write_text
+from modeling.recipe import SHARED, Recipe, listed, load_recipe
 
 PROGRAM = "python -m modeling.evaluate"
 NONE = "none"
@@ -78,11 +78,8 @@ def parse(words: list[str]) -> argparse.Namespace:
         parser.error(f"--out {arguments.out} is a file: name a folder")
     arguments.sources = {option: getattr(arguments, option) for option in sources if getattr(arguments, option)}
     for option, sources in arguments.sources.items():
-        for path in (Path(source.strip()).expanduser() for source in sources.split(",")):  # some options take several
-            # what lies beside existing folders is meant as one; anything else may be an id on the Hub
-            if not path.is_dir() and (
-                path.is_absolute() or path.exists() or (path.parent.name and path.parent.is_dir())
-            ):
+        for source in listed(sources):  # some options take several
+            if path := missing_folder(source):
                 parser.error(f"--{option}: there is no folder {path}; build it with python -m dataset_scripts CORPUS "
                              f"--data RAW --out {path}")  # fmt: skip
     return arguments

@@ -1,4 +1,4 @@
-"""Atomic writes: a file or folder is there whole or not at all."""
+"""Atomic writes, so that a file or folder is there whole or not at all; and folders that are not there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+
+def missing_folder(source: str) -> Path | None:
+    """The path of a source of data that can only be meant as a folder, and is none; None for any other source.
+
+    What lies beside existing folders is meant as one; anything else may be an id on the Hub.
+    """
+    path = Path(source).expanduser()
+    meant = path.is_absolute() or path.exists() or (path.parent.name and path.parent.is_dir())
+    return path if meant and not path.is_dir() else None
 
 
 def write_json(path: Path, value: Any) -> None:

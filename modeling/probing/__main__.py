@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from modeling.cli import friendly_errors
-from modeling.files import write_json, write_text
+from modeling.files import missing_folder, write_json, write_text
 from modeling.recipe import SHARED
 
 PROGRAM = "python -m modeling.probing"
@@ -57,9 +57,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     if arguments.out and arguments.out.is_file():
         parser.error(f"--out {arguments.out} is a file: name a folder")
     for source in arguments.sentiment:
-        path = Path(source).expanduser()
-        # what lies beside existing folders is meant as one; anything else may be an id on the Hub
-        if not path.is_dir() and (path.is_absolute() or path.exists() or (path.parent.name and path.parent.is_dir())):
+        if path := missing_folder(source):
             parser.error(f"--sentiment: there is no folder {path}; build it with python -m dataset_scripts CORPUS "
                          f"--data RAW --out {path}")  # fmt: skip
     return arguments
