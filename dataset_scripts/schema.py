@@ -107,6 +107,24 @@ OPINIONS = Features(
     }
 )
 
+# a point, its conclusion and premises, and its best counter-argument
+COUNTERS = Features(
+    {
+        "id": Value("string"),
+        "conclusion": Value("string"),
+        "premises": Value("string"),
+        "point": Value("string"),
+        "counter": Value("string"),
+        "stance": Value("string"),  # of the point towards the thesis: pro or con
+        "theme": Value("string"),
+        "debate": Value("string"),
+        "thesis": Value("string"),
+        # the split before this one that has the same point: train, validation, or empty
+        "seen_in": Value("string"),
+        "group": Value("string"),
+    }
+)
+
 
 def pair_row(one: str, other: str, agree: bool, relation: str, group: str) -> Item:
     """A row of `PAIRS`."""

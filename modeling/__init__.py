@@ -15,6 +15,7 @@ SYSTEMS = {
     "stance": "modeling.stance:StanceSystem",
     "senticse": "modeling.senticse:SenticseSystem",
     "sos": "modeling.sos:SosSystem",
+    "bipolar": "modeling.bipolar:BipolarSystem",
 }
 
 DEFAULT_RECIPE = "stance-demo"

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from peft import (
+    LoraConfig,
+    PeftConfig,
+    PeftModel,
+    get_peft_model,
+    get_peft_model_state_dict,
+    set_peft_model_state_dict,
+)
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
@@ -31,6 +40,9 @@ PROBES = (
 WEIGHTS, CONFIG, FINGERPRINT = "adapter_model.safetensors", "adapter_config.json", "fingerprint.json"
 # merging adds two float32 products in another order; half precision elsewhere loses about three digits
 TOLERANCE = 5e-3
+# A model may have modules beside its adapter: the file that describes them -> where `complete` puts them on the loaded
+# encoder and verifies them. What they made of the probes stands in the fingerprint under the file's name.
+FURTHER_MODULES = {"bipolar.json": "modeling.bipolar_files"}
 
 
 class AdapterError(ValueError):
@@ -63,6 +75,35 @@ def add_lora(
     return count_parameters(model)
 
 
+def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
+    """Gives the adapter of an encoder the weights of a saved one, for training to start from.
+
+    Args:
+        folder: As for `load_adapter`.
+        model: Encoder with an adapter of the same rank, scale and targets; changed in place.
+
+    Raises:
+        AdapterError: If the saved adapter is missing, damaged or of another shape or scale.
+    """
+    for name in (CONFIG, WEIGHTS):
+        if not (folder / name).is_file():
+            raise AdapterError(f"{folder}: {name} is missing; not an adapter saved by this project")
+    weights, encoder = read_weights(folder / WEIGHTS), model[0].model
+    theirs, own = PeftConfig.from_pretrained(folder), next(iter(encoder.peft_config.values()))
+    shapes = [(config.r, config.lora_alpha, sorted(config.target_modules)) for config in (theirs, own)]
+    if shapes[0] != shapes[1]:
+        rank, alpha, targets = shapes[0]
+        raise AdapterError(
+            f"{folder}: an adapter of another shape: start from it with --lora_rank {rank} --lora_alpha {alpha} "
+            f"--lora_targets {','.join(targets)}"
+        )
+    prefix = "base_model.model."  # what peft writes has it, the names within transformers' models do not
+    bare = {name.removeprefix(prefix): tensor for name, tensor in weights.items()}
+    expected = {name.removeprefix(prefix): t.shape for name, t in get_peft_model_state_dict(encoder).items()}
+    _check_weights(folder, bare, expected)
+    set_peft_model_state_dict(encoder, bare)
+
+
 def scale_adapter(model: SentenceTransformer, factor: float) -> None:
     """Multiplies what a LoRA adapter adds to its base, in place.
 
@@ -92,13 +133,16 @@ def probe_vectors(model: SentenceTransformer) -> np.ndarray:
     return model.encode(list(PROBES), normalize_embeddings=True, show_progress_bar=False, batch_size=len(PROBES))
 
 
-def save_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone) -> None:
+def save_adapter(
+    model: SentenceTransformer, folder: Path, backbone: Backbone, further: Callable[[Path], None] | None = None
+) -> None:
     """Writes the adapter of a trained model, and proves that it reproduces the model when loaded again.
 
     Args:
         model: Encoder with an adapter.
         folder: Replaced as a whole.
         backbone: The base; its Hub id is recorded instead of any local path.
+        further: Writes the model's further modules into the folder, before the proof.
 
     Raises:
         AdapterError: If the reloaded adapter differs from the live model or equals the base.
@@ -116,6 +160,8 @@ def save_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone) -
         }
         write_json(temporary / CONFIG, config)
         _write_fingerprint(temporary, vectors, base_vectors, backbone)
+        if further is not None:
+            further(temporary)
         load_adapter(temporary, backbone, base=base)
 
 
@@ -128,16 +174,17 @@ def load_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer | N
         base: The loaded base, if there is one already; it is consumed.
 
     Returns:
-        A plain encoder without peft modules.
+        A plain encoder without peft modules, with its further modules if the folder has any.
 
     Raises:
         AdapterError: If a file is missing or truncated, weights are NaN, keys or shapes do not fit, the base is
             another one, or the probe sentences get other vectors than when the adapter was saved.
     """
     model = base if base is not None else load_backbone(backbone)
-    vectors = _check_adapter(folder, backbone, model)
+    stored = _check_adapter(folder, backbone, model)
     model[0].model = PeftModel.from_pretrained(model[0].model, str(folder)).merge_and_unload()
-    _compare(folder, probe_vectors(model), vectors, "the loaded adapter does not reproduce the trained model")
+    _compare(folder, probe_vectors(model), stored["vectors"], "the loaded adapter does not reproduce the trained model")
+    _complete(model, folder, stored)
     return model
 
 
@@ -151,9 +198,14 @@ def attach_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone,
         name: Name under which `model.set_adapter` finds it.
 
     Raises:
-        AdapterError: As `load_adapter`.
+        AdapterError: As `load_adapter`; or if the model has further modules, which would not be switched with it.
     """
-    vectors = _check_adapter(folder, backbone, load_backbone(backbone))
+    stored = _check_adapter(folder, backbone, load_backbone(backbone))
+    if files := [file for file in FURTHER_MODULES if file in stored or (folder / file).is_file()]:
+        raise AdapterError(
+            f"{folder}: the model has modules beside its adapter ({files[0]}), which cannot be switched on and off "
+            "with it: load it alone, with load_model"
+        )
     level = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # it reports the weights of the other adapters as missing
     try:
@@ -164,11 +216,13 @@ def attach_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone,
     finally:
         transformers_logging.set_verbosity(level)
     model.set_adapter(name)
-    _compare(folder, probe_vectors(model), vectors, "the attached adapter does not reproduce the trained model")
+    _compare(
+        folder, probe_vectors(model), stored["vectors"], "the attached adapter does not reproduce the trained model"
+    )
 
 
-def _check_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer) -> list[list[float]]:
-    """Makes every check that needs no loaded adapter; returns the probe vectors that the trained model had."""
+def _check_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer) -> dict[str, Any]:
+    """Makes every check that needs no loaded adapter; returns the fingerprint of the trained model."""
     for name in (CONFIG, WEIGHTS, FINGERPRINT):
         if not (folder / name).is_file():
             raise AdapterError(f"{folder}: {name} is missing; not an adapter saved by this project")
@@ -178,49 +232,79 @@ def _check_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer) 
         raise AdapterError(
             f"{folder}: foreign base: trained on {config.base_model_name_or_path!r}, loaded onto {backbone.hub_id!r}"
         )
-    weights = _read_weights(folder / WEIGHTS)
+    weights = read_weights(folder / WEIGHTS)
     _check_weights(folder, weights, _expected_shapes(config, base))
     _compare(folder, probe_vectors(base), stored["base_vectors"], "foreign base: the base's vectors differ from those "
              f"of the {backbone.hub_id} it was trained on")  # fmt: skip
-    return stored["vectors"]
+    return stored
 
 
-def save_merged(model: SentenceTransformer, folder: Path, backbone: Backbone) -> None:
+def save_merged(
+    model: SentenceTransformer,
+    folder: Path,
+    backbone: Backbone,
+    further: Callable[[Path], None] | None = None,
+    max_length: int | None = None,
+) -> None:
     """Writes a plain SentenceTransformer (safetensors, no peft, no remote code) and proves it by loading it again.
 
     Args:
-        model: Merged or fully fine-tuned encoder, with the base's own limit of tokens restored.
+        model: Merged or fully fine-tuned encoder.
         folder: Replaced as a whole.
         backbone: The base, to tell that something was learned.
+        further: Writes what belongs to the model's further modules into the folder, before the proof.
+        max_length: Tokens per text; the base's own limit is restored if None.
 
     Raises:
         AdapterError: If the reloaded model differs from the live one, or equals the base.
     """
     base = load_backbone(backbone)
-    model.max_seq_length = base.max_seq_length
+    model.max_seq_length = max_length or base.max_seq_length
     vectors, base_vectors = probe_vectors(model), probe_vectors(base)
     with atomic_folder(folder) as temporary:
-        model.save_pretrained(str(temporary), create_model_card=False)
-        config = read_json(temporary / "config.json")
-        config.pop("_name_or_path", None)
-        write_json(temporary / "config.json", config)
+        write_plain(model, temporary)
         _write_fingerprint(temporary, vectors, base_vectors, backbone)
+        if further is not None:
+            further(temporary)
         load_merged(temporary)
+
+
+def write_plain(model: SentenceTransformer, folder: Path) -> None:
+    """Writes an encoder as its library does, without the path that it was loaded from."""
+    model.save_pretrained(str(folder), create_model_card=False)
+    config = read_json(folder / "config.json")
+    config.pop("_name_or_path", None)
+    write_json(folder / "config.json", config)
 
 
 def load_merged(folder: Path) -> SentenceTransformer:
     """Loads a merged model and checks it against its fingerprint.
 
     Raises:
-        AdapterError: If a file is missing or damaged, or the vectors differ from those at saving.
+        AdapterError: If a file is missing or damaged, or the vectors, or what further modules make of them, differ from
+            those at saving.
     """
     stored = read_json(folder / FINGERPRINT)
     if stored is None:
         raise AdapterError(f"{folder}: {FINGERPRINT} is missing; not a model saved by this project")
     check_files(folder)
-    model = SentenceTransformer(str(folder), local_files_only=True)
+    try:
+        model = SentenceTransformer(str(folder), local_files_only=True)
+    except (OSError, ValueError, RuntimeError, TypeError, LookupError) as error:  # depends on what the file is of
+        named = [module["path"] for module in read_json(folder / "modules.json") or []]
+        missing = [path for path in named if not (folder / path).is_dir()]
+        reason = f"{missing[0]} is missing" if missing else f"{type(error).__name__}: {str(error)[:200]}"
+        raise AdapterError(f"{folder}: incomplete or damaged: {reason}; copy or download it again, whole") from error
+    _complete(model, folder, stored)
     _compare(folder, probe_vectors(model), stored["vectors"], "the loaded model does not reproduce the trained one")
     return model
+
+
+def _complete(model: SentenceTransformer, folder: Path, stored: Mapping[str, Any]) -> None:
+    """Lets the further modules that the folder or its fingerprint speaks of be loaded and verified."""
+    for file, module in FURTHER_MODULES.items():
+        if file in stored or (folder / file).is_file():
+            import_module(module).complete(model, folder, stored.get(file))
 
 
 def check_files(folder: Path) -> None:
@@ -233,17 +317,17 @@ def check_files(folder: Path) -> None:
     if not paths:
         raise AdapterError(f"{folder}: there are no weights (*.safetensors)")
     for path in paths:
-        _check_finite(folder, _read_weights(path))
+        check_finite(folder, read_weights(path))
 
 
-def _read_weights(path: Path) -> dict[str, torch.Tensor]:
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
     try:
         return load_file(path)
     except SafetensorError as error:
         raise AdapterError(f"{path}: truncated or damaged ({error}); copy or download it again") from error
 
 
-def _check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
+def check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
     for name, tensor in weights.items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise AdapterError(f"{folder}: NaN or infinite weights in {name}; the training diverged or the file is bad")
@@ -257,7 +341,7 @@ def _expected_shapes(config: PeftConfig, model: SentenceTransformer) -> dict[str
 
 
 def _check_weights(folder: Path, weights: dict[str, torch.Tensor], expected: dict[str, torch.Size]) -> None:
-    _check_finite(folder, weights)
+    check_finite(folder, weights)
     if set(weights) != set(expected):
         extra, missing = sorted(set(weights) - set(expected)), sorted(set(expected) - set(weights))
         raise AdapterError(
@@ -281,11 +365,21 @@ def _write_fingerprint(folder: Path, vectors: np.ndarray, base_vectors: np.ndarr
             "better than the one before learning began: train on more rows, change --learning_rate, or keep the last "
             "step with --keep_best false --overwrite true"
         )
-    rounded = {"vectors": vectors, "base_vectors": base_vectors}
+    write_fingerprint(folder, backbone.hub_id, {"vectors": vectors, "base_vectors": base_vectors})
+
+
+def write_fingerprint(folder: Path, base_model: str | None, arrays: Mapping[str, np.ndarray]) -> None:
+    """Writes what a model makes of the probe sentences beside its weights.
+
+    Args:
+        folder: The model's.
+        base_model: Hub id of its base.
+        arrays: At least `vectors`, from `probe_vectors`.
+    """
     write_json(
         folder / FINGERPRINT,
-        {"base_model": backbone.hub_id, "probes": list(PROBES)}
-        | {key: np.round(value.astype(float), 5).tolist() for key, value in rounded.items()},
+        {"base_model": base_model, "probes": list(PROBES)}
+        | {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -48,11 +48,7 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
         self.processes = int(os.environ.get("WORLD_SIZE", "1"))
         self.lengths = text_lengths(dataset)
         self.global_batch = batch_size * self.processes
-        if len(self.lengths) < self.global_batch:
-            raise ValueError(
-                f"{len(self.lengths)} training rows are fewer than one batch of {self.global_batch}: "
-                "lower --batch_size, or check --data and the quality filter"
-            )
+        _check_size(len(self.lengths), self.global_batch)
         # accelerate hands the epoch to `sampler` when it divides batches between processes, not to the batch
         # sampler itself: without this every epoch would repeat the first one's order
         self.sampler = self
@@ -72,6 +68,61 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
         for batch in batches[random.permutation(len(batches))]:
             for process in range(self.processes):
                 yield batch[process :: self.processes].tolist()
+
+
+class GroupedBatchSampler(DefaultBatchSampler):
+    """Batches that hold whole groups as far as they fit, in an order that depends on seed and epoch alone.
+
+    Where the rows of a batch are each other's negatives, those of one group are the hard ones. Batches are dealt out to
+    processes as in `LengthGroupedBatchSampler`. The rows that the last batch lacks are left out, others in each epoch.
+
+    Args:
+        dataset, batch_size, drop_last, valid_label_columns, generator, seed: As there.
+        groups: Group of each row.
+
+    Raises:
+        ValueError: If there are fewer rows than one global batch has, or not one group per row.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        drop_last: bool = True,
+        valid_label_columns: list[str] | None = None,
+        generator: torch.Generator | None = None,
+        seed: int = 0,
+        groups: Sequence[str] = (),
+    ) -> None:
+        super().__init__(dataset, batch_size, drop_last, valid_label_columns, generator, seed)
+        self.processes = int(os.environ.get("WORLD_SIZE", "1"))
+        self.global_batch = batch_size * self.processes
+        if len(groups) != len(dataset):
+            raise ValueError(f"there are {len(groups)} groups for {len(dataset)} rows")
+        _check_size(len(dataset), self.global_batch)
+        _, numbers, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+        self.members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
+        self.rows = len(dataset)
+        self.sampler = self  # see above
+
+    def __len__(self) -> int:
+        return self.rows // self.global_batch * self.processes
+
+    def __iter__(self) -> Iterator[list[int]]:
+        random = np.random.default_rng((self.seed, self.epoch))
+        order = np.concatenate([random.permutation(self.members[i]) for i in random.permutation(len(self.members))])
+        batches = order[: self.rows // self.global_batch * self.global_batch].reshape(-1, self.global_batch)
+        for batch in batches[random.permutation(len(batches))]:
+            for process in range(self.processes):
+                yield batch[process :: self.processes].tolist()
+
+
+def _check_size(rows: int, batch: int) -> None:
+    if rows < batch:
+        raise ValueError(
+            f"{rows} training rows are fewer than one batch of {batch}: lower --batch_size, or check --data and the "
+            "quality filter"
+        )
 
 
 def text_lengths(dataset: Dataset) -> np.ndarray:

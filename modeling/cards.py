@@ -44,7 +44,7 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
     body = template.substitute(
         title=results["name"] + ("" if kind == "merged" else " (LoRA adapter)"),
         summary=_summary(results, kind),
-        usage=_usage(results, kind),
+        usage=_usage(system, results, kind),
         demonstrations=_demonstrations(results),
         paper_note=f"The paper's figures: {results['paper_setup']}.",
         results=f"{text_table(HEADER, comparison_rows(results))}\n\n{legend(results)}",
@@ -119,7 +119,7 @@ def _summary(results: dict[str, Any], kind: str) -> str:
     )
 
 
-def _usage(results: dict[str, Any], kind: str) -> str:
+def _usage(system: System, results: dict[str, Any], kind: str) -> str:
     first = results["demonstrations"][0]["first"]
     others = [row["second"] for row in results["demonstrations"] if row["first"] == first]
     library, load = "from sentence_transformers import SentenceTransformer", f'model = SentenceTransformer("{REPO}")'
@@ -129,8 +129,14 @@ def _usage(results: dict[str, Any], kind: str) -> str:
         library, load = "from modeling.loading import load_model", f'model = load_model("{results["name"]}")'
     lines = ["```python", library, "", load]
     lines += ["texts = [", *(f"    {json.dumps(text, ensure_ascii=False)}," for text in (first, *others)), "]"]
-    lines += ["embeddings = model.encode(texts)"]
-    lines += ["print(model.similarity(embeddings[:1], embeddings[1:]))", "```"]
+    if system.ASYMMETRIC:
+        lines += ["print(model.similarity(model.encode_query(texts[:1]), model.encode_document(texts[1:])))", "```"]
+    else:
+        lines += ["embeddings = model.encode(texts)"]
+        lines += ["print(model.similarity(embeddings[:1], embeddings[1:]))", "```"]
+    if system.USAGE:
+        name = {"merged": REPO, "adapter": ADAPTER_REPO}.get(kind, results["name"])
+        lines += ["", system.USAGE.strip().replace(REPO, name)]
     return "\n".join(lines)
 
 

@@ -27,7 +27,7 @@ def load_model(source: str | Path) -> SentenceTransformer:
             SentenceTransformer), or a Hub id of a SentenceTransformer.
 
     Returns:
-        A plain encoder; an adapter is merged into its base.
+        A plain encoder; an adapter is merged into its base. Of a Bipolar-encoder it gives the retrieval embeddings.
 
     Raises:
         AdapterError: If a folder of this project is damaged, or its base is another one.
@@ -40,7 +40,7 @@ def load_model(source: str | Path) -> SentenceTransformer:
     """
     if str(source) == BUNDLED:
         return load_backbone(resolve(BUNDLED))
-    folder = _folder(source)
+    folder = local_folder(source)
     if (folder / CONFIG).is_file():
         return load_adapter(folder, _base_of(folder))
     if (folder / "merged").is_dir():
@@ -71,7 +71,8 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
         `disable_adapters()` to the base, `enable_adapters()` back.
 
     Raises:
-        AdapterError: If a folder is damaged, or does not reproduce its model.
+        AdapterError: If a folder is damaged, does not reproduce its model, or has heads beside its adapter: these
+            would not be switched with it.
         ValueError: If there is no adapter at a source, two have the same name, or their bases differ.
 
     Examples:
@@ -82,10 +83,7 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
     """
     folders: dict[str, Path] = {}
     for source in sources:
-        folder = _folder(source)
-        folder = folder if (folder / CONFIG).is_file() else folder / "adapter"
-        if not (folder / CONFIG).is_file():
-            raise ValueError(f"there is no adapter at {str(source)!r}; released are {', '.join(released_models())}")
+        folder = adapter_folder(source)
         place = folder.resolve()
         # peft makes modules of the names, which must not have dots
         name = (place.parent if place.name == "adapter" else place).name.replace(".", "-")
@@ -105,10 +103,23 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
     return model
 
 
-def _folder(source: str | Path) -> Path:
+def local_folder(source: str | Path) -> Path:
     """The folder that a source names; that of a released model, unless there is another of its name."""
     folder = Path(source).expanduser()
     return RELEASED / str(source) if not folder.is_dir() and str(source) in released_models() else folder
+
+
+def adapter_folder(source: str | Path) -> Path:
+    """The folder of a released model's adapter, of a run's, or the source itself if it is one.
+
+    Raises:
+        ValueError: If there is no adapter.
+    """
+    folder = local_folder(source)
+    folder = folder if (folder / CONFIG).is_file() else folder / "adapter"
+    if not (folder / CONFIG).is_file():
+        raise ValueError(f"there is no adapter at {str(source)!r}; released are {', '.join(released_models())}")
+    return folder
 
 
 def _base_of(folder: Path) -> Backbone:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from modeling.adapters import CONFIG, WEIGHTS, load_adapter
+from modeling.adapters import CONFIG, FURTHER_MODULES, load_adapter
 from modeling.backbone import BUNDLED_ID, resolve
 from modeling.cards import render_card
 from modeling.files import write_text
@@ -17,10 +17,11 @@ from modeling.staging import stage
 from modeling.system import System
 
 LIMIT = 3_000_000  # bytes of weights: what comes with the sources is cloned by everybody
+LIMIT_OF_MORE = 4_000_000  # with modules beside the adapter
 
 
 def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[str] = ()) -> Path:
-    """Writes `model_cards/NAME`: adapter, fingerprint, card and plots, searched and loaded again like a publication.
+    """Writes `model_cards/NAME`: adapter with heads, card and plots, searched and loaded again like a publication.
 
     Args:
         system: The system; its recipe names run and model.
@@ -44,9 +45,9 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         raise ValueError(f"--release: {target.name} in model_cards/ is no release: give the recipe another name")
     if not adapter.is_dir():
         raise ValueError("--release needs an adapter: train with --lora true")
-    if (size := (adapter / WEIGHTS).stat().st_size) > LIMIT:
+    if (size := weight_bytes(adapter)) > (limit := limit_of(adapter)):
         raise ValueError(
-            f"--release: the adapter has {size:,} bytes, more than {LIMIT:,}: train with a lower --lora_rank"
+            f"--release: the adapter has {size:,} bytes, more than {limit:,}: train with a lower --lora_rank"
         )
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / recipe.name
@@ -57,3 +58,13 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         load_adapter(folder, backbone)
         stage(folder, target, "model", forbidden_texts, replace=True)
     return target
+
+
+def weight_bytes(folder: Path) -> int:
+    """Size of all weights in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+
+
+def limit_of(folder: Path) -> int:
+    """The number of bytes of weights that a release of this adapter may have."""
+    return LIMIT_OF_MORE if any((folder / file).is_file() for file in FURTHER_MODULES) else LIMIT

@@ -122,10 +122,12 @@ def demonstrate(system: System, models: Mapping[str, SentenceTransformer]) -> li
     """The system's demonstration pairs with their `cosines`, label of a model -> cosine."""
     rows = []
     for first, second, shows in system.DEMONSTRATIONS:
-        cosines = {
-            label: float(model.similarity(*(model.encode([text]) for text in (first, second))))
-            for label, model in models.items()
-        }
+        cosines = {}
+        for label, model in models.items():
+            sides = (model.encode_query, model.encode_document) if system.ASYMMETRIC else (model.encode, model.encode)
+            cosines[label] = float(
+                model.similarity(*(f([text]) for f, text in zip(sides, (first, second), strict=True)))
+            )
         rows.append({"first": first, "second": second, "shows": shows, "cosines": cosines})
     return rows
 
@@ -144,10 +146,14 @@ def paper_figures(system: System, settings: Mapping[str, Any] | None = None) -> 
 
 def environment() -> dict[str, str]:
     """Versions and hardware, for the card."""
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU ({torch.get_num_threads()} threads)"
-    return {"python": platform.python_version(), "device": device} | {
+    return {"python": platform.python_version(), "device": device()} | {
         name: importlib.metadata.version(name) for name in PACKAGES
     }
+
+
+def device() -> str:
+    """What computes: the name of a GPU, or how many threads of the CPU."""
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU ({torch.get_num_threads()} threads)"
 
 
 def comparison_rows(results: dict[str, Any]) -> list[list[str]]:

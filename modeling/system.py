@@ -140,6 +140,10 @@ class System(ABC):
         PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
         DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
         TAGS: Hub tags of its models.
+        ASYMMETRIC: Whether the first text of a demonstration is a query and the second a document, which a model may
+            embed differently.
+        USAGE: Markdown that its cards have after the usual example, `{{repo_id}}` standing for the model's name; empty
+            where the model is no more than a SentenceTransformer.
         SOURCES: Options that name data sources, which may be local paths and stay out of cards. The comment of one that
             is tested on begins with "source of" in recipes: `modeling.evaluate` offers it.
         TEST_OPTIONS: Options that only the test evaluators read: a change evaluates again and trains nothing.
@@ -149,6 +153,8 @@ class System(ABC):
     PRIMARY: ClassVar[str]
     DEMONSTRATIONS: ClassVar[list[tuple[str, str, str]]]
     TAGS: ClassVar[list[str]] = []
+    ASYMMETRIC: ClassVar[bool] = False
+    USAGE: ClassVar[str] = ""
     SOURCES: ClassVar[tuple[str, ...]] = ()
     TEST_OPTIONS: ClassVar[tuple[str, ...]] = ()
 

@@ -20,6 +20,32 @@ from modeling.files import read_json, write_json
 LOSS_WEIGHTS = "loss.safetensors"
 
 
+def loss_parameters(model: nn.Module, loss: nn.Module) -> dict[str, nn.Parameter]:
+    """The trainable parameters that a loss owns and the encoder does not have."""
+    encoder = {id(parameter) for parameter in model.parameters()}
+    named = loss.named_parameters()
+    return {name: each for name, each in named if each.requires_grad and id(each) not in encoder}
+
+
+def save_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
+    """Writes what a loss owns; no file if that is nothing."""
+    if owned:
+        save_file({name: each.detach().cpu().contiguous() for name, each in owned.items()}, path)
+
+
+def load_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
+    """Reads what `save_owned` wrote into the parameters of a loss.
+
+    Raises:
+        ValueError: If there is no such file, though the loss owns something.
+    """
+    if owned and not path.is_file():
+        raise ValueError(f"{path} is missing: --overwrite true begins the run again")
+    stored = load_file(path) if owned else {}
+    for name, parameter in owned.items():
+        parameter.data.copy_(stored[name])
+
+
 class Trainer(SentenceTransformerTrainer):
     """The library's trainer with less padding, exact resumption, and without its card callback.
 
@@ -36,9 +62,7 @@ class Trainer(SentenceTransformerTrainer):
 
     def loss_parameters(self) -> dict[str, nn.Parameter]:
         """The trainable parameters that the loss owns and the encoder does not have."""
-        encoder = {id(parameter) for parameter in self.model.parameters()}
-        named = self.loss.named_parameters()
-        return {name: each for name, each in named if each.requires_grad and id(each) not in encoder}
+        return loss_parameters(self.model, self.loss)
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """The library's; gradients of what the loss owns are averaged over processes, as those of the encoder are."""
@@ -54,18 +78,12 @@ class Trainer(SentenceTransformerTrainer):
         if self.is_world_process_zero() and (owned := self.loss_parameters()):
             folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
             folder.mkdir(parents=True, exist_ok=True)
-            save_file({name: each.detach().cpu().contiguous() for name, each in owned.items()}, folder / LOSS_WEIGHTS)
+            save_owned(owned, folder / LOSS_WEIGHTS)
         super()._save_checkpoint(model, trial)
 
     def _load_from_checkpoint(self, checkpoint_path: str) -> None:
         super()._load_from_checkpoint(checkpoint_path)
-        if owned := self.loss_parameters():
-            path = Path(checkpoint_path) / LOSS_WEIGHTS
-            if not path.is_file():
-                raise ValueError(f"{path} is missing: --overwrite true begins the run again")
-            stored = load_file(path)
-            for name, parameter in owned.items():
-                parameter.data.copy_(stored[name])
+        load_owned(self.loss_parameters(), Path(checkpoint_path) / LOSS_WEIGHTS)
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Adds none: it writes raw training texts into every README. `modeling.cards` writes ours."""

@@ -22,7 +22,7 @@ from modeling.files import atomic_folder, read_json, write_json
 from modeling.processes import PATIENCE, process_state
 from modeling.recipe import Recipe
 from modeling.system import Data, Phase, System
-from modeling.trainer import ElapsedTime, Trainer
+from modeling.trainer import LOSS_WEIGHTS, ElapsedTime, Trainer, load_owned, loss_parameters, save_owned
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +48,7 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
         else:
             logger.info("phase %s is complete, loading its weights", folder.name)
             _load_weights(model, folder / "weights.safetensors")
+            load_owned(loss_parameters(model, phase.loss), folder / LOSS_WEIGHTS)
         facts.append(record)
     return facts
 
@@ -92,6 +93,7 @@ def _train_phase(
     if state.is_main_process:
         with atomic_folder(folder) as temporary:
             save_file(trainable_weights(model), temporary / "weights.safetensors")
+            save_owned(loss_parameters(model, phase.loss), temporary / LOSS_WEIGHTS)
             write_json(temporary / "phase.json", record)
         shutil.rmtree(checkpoints, ignore_errors=True)
     state.wait_for_everyone()

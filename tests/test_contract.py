@@ -13,7 +13,7 @@ from dataset_scripts.metadata import load_metadata
 from modeling import DEFAULT_RECIPE, SYSTEMS, get_system
 from modeling.loading import load_model, released_models
 from modeling.recipe import list_recipes, load_recipe
-from modeling.release import LIMIT
+from modeling.release import limit_of, weight_bytes
 from modeling.scanning import scan
 from modeling.system import Paper, System
 
@@ -118,7 +118,7 @@ def test_a_released_model_is_complete_and_loads_without_a_network(name):
     recipe, folder = load_recipe(name), ROOT / "model_cards" / name
     assert recipe.base == "bundled" and recipe.lora
     assert missing(*(f"model_cards/{name}/{file}" for file in ("README.md", "fingerprint.json"))) == []
-    assert (folder / "adapter_model.safetensors").stat().st_size <= LIMIT
+    assert weight_bytes(folder) <= limit_of(folder)
     assert scan(folder, "model") == []
     assert load_model(name).encode("Trams should be free.").shape == (384,)
 

@@ -48,7 +48,8 @@ def save_data(folder: Path) -> Path:
     splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
     configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity, "inference": inference,
                "tweets": texts, "issues": texts, "examples": texts, "quadruples": quadruples, "sgts": polarity_pairs,
-               "sentences": sentences, "words": words, "opinions": opinions}  # fmt: skip
+               "sentences": sentences, "words": words, "opinions": opinions, "counters": counters,
+               "counters_official": counters}  # fmt: skip
     lines = ["---", "configs:"]
     for config, make in configs.items():
         lines += [f"- config_name: {config}", "  data_files:"]
@@ -159,3 +160,16 @@ def opinions(topic: str) -> list[dict]:
         for domain in ("laptop", "restaurant")
         for other, score in zip(others, (0.0, 1.0, 1.5, 2.0, 3.0, 4.0), strict=True)
     ]
+
+
+def counters(topic: str) -> list[dict]:
+    """Six points of either side, each with the argument of the other side on the same matter as its counter."""
+    sides = {"pro": arguments(topic, "pro"), "con": arguments(topic, "con")}
+    shared = {"theme": "town", "debate": topic, "thesis": f"the town needs more {topic}", "seen_in": "", "group": topic}
+    rows = []
+    for side, other in (("pro", "con"), ("con", "pro")):
+        for number, (text, counter) in enumerate(zip(sides[side], sides[other], strict=True)):
+            point = f"{text} . we are for {topic} on {number}"
+            rows.append({"id": f"town/{topic}/{side}{number}", "conclusion": text, "premises": point[len(text) + 3 :],
+                         "point": point, "counter": counter, "stance": side, **shared})  # fmt: skip
+    return rows

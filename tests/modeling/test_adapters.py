@@ -16,6 +16,7 @@ from modeling.adapters import (
     WEIGHTS,
     AdapterError,
     add_lora,
+    copy_adapter,
     load_adapter,
     load_merged,
     probe_vectors,
@@ -216,3 +217,17 @@ def test_merged_model_with_exchanged_weights(saved, tmp_path, tiny_base):
     shutil.copy(tiny_base / "model.safetensors", folder / "model.safetensors")
     with pytest.raises(AdapterError, match="does not reproduce"):
         load_merged(folder)
+
+
+def test_training_starts_from_another_adapter(trained, saved, backbone):
+    model = load_backbone(backbone)
+    add_lora(model, rank=4, alpha=4)
+    assert np.abs(probe_vectors(model) - probe_vectors(trained)).max() > 0.01
+    copy_adapter(saved / "adapter", model)
+    assert np.allclose(probe_vectors(model), probe_vectors(trained), atol=1e-6)
+    other = load_backbone(backbone)
+    add_lora(other, rank=2, alpha=4)
+    with pytest.raises(AdapterError, match="another shape: start from it with --lora_rank 4 --lora_alpha 4"):
+        copy_adapter(saved / "adapter", other)
+    with pytest.raises(AdapterError, match=r"adapter_config\.json is missing"):
+        copy_adapter(saved, model)

@@ -36,6 +36,8 @@ def system():
         recipe=load_recipe("stance-demo", RECIPE),
         PAPER=SimpleNamespace(citation="@inproceedings{invented, pages = {1--2}}\n"),
         TAGS=["stance"],
+        USAGE="",
+        ASYMMETRIC=False,
         SOURCES=("stance", "similarity", "inference"),
     )
 
@@ -207,6 +209,20 @@ def test_usage_is_python_that_works(system, results):
         )
         # quotation marks and apostrophes in a text do no harm
         assert calls == [*names, ["Cats are fine.", "Cats aren't fine.", 'He said: "cats!"']]
+
+
+def test_queries_and_documents_are_embedded_as_such(system, results):
+    system.ASYMMETRIC = True
+    code = usage(render_card(system, results, "merged"))
+    assert "print(model.similarity(model.encode_query(texts[:1]), model.encode_document(texts[1:])))\n" in code
+
+
+def test_a_system_adds_its_own_usage(system, results):
+    system.USAGE = '\nIts heads: `Heads("{{repo_id}}")`.\n'
+    names = {"merged": "{{repo_id}}", "adapter": "{{adapter_repo_id}}", "released": "stance-demo"}
+    for kind, name in names.items():
+        card = render_card(system, results, kind)
+        assert f'embeddings[1:]))\n```\n\nIts heads: `Heads("{name}")`.\n\n' in card
 
 
 def test_cards_are_written_where_there_is_a_model(system, results, tmp_path):

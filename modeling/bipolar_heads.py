@@ -1,0 +1,95 @@
+"""The two heads of the Bipolar-encoder: retrieval embeddings, and a classifier of (point, counter) pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import normalize
+
+
+class BipolarHeads(nn.Module):
+    """Retrieval and classification heads on one text embedding u (Shi et al., section 4.2).
+
+    Args:
+        dimension: Length d of the encoder's embedding u.
+        shared: Whether points and counters go through the same retrieval head, as in the paper; otherwise there is one
+            for queries (points) and one for documents (candidates).
+        difference: Whether the classifier sees |u - v| beside u and v.
+        normalised: Whether retrieval embeddings are of unit length; the paper compares them by their dot product as
+            they are.
+
+    Attributes:
+        fusion_weight: What `BipolarEncoder.rank` weighs the classifier with by default; None for the classifier alone.
+
+    Raises:
+        ValueError: If `dimension` is not positive.
+    """
+
+    def __init__(self, dimension: int, shared: bool = True, difference: bool = True, normalised: bool = True) -> None:
+        super().__init__()
+        if dimension < 1:
+            raise ValueError(f"dimension {dimension} must be positive")
+        self.dimension, self.shared, self.difference, self.normalised = dimension, shared, difference, normalised
+        self.fusion_weight: float | None = None
+        self.query = _identity(dimension)
+        if not shared:
+            self.document = _identity(dimension)
+        width = (3 if difference else 2) * dimension
+        self.norm = nn.LayerNorm(width)
+        self.classifier = nn.Linear(width, 2)
+
+    def queries(self, u: torch.Tensor) -> torch.Tensor:
+        """Retrieval embeddings of points: (n, d) -> (n, d)."""
+        return self._retrieval(self.query, u)
+
+    def documents(self, u: torch.Tensor) -> torch.Tensor:
+        """Retrieval embeddings of candidates: (n, d) -> (n, d)."""
+        return self._retrieval(self.query if self.shared else self.document, u)
+
+    def classify(self, u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """Logits of (no counter, counter) for pairs of a point and a candidate.
+
+        Args:
+            u: Encoder embeddings of points, shape (n, d).
+            v: Of candidates, shape (n, d).
+
+        Returns:
+            Shape (n, 2); the softmax of the second is the probability that v counters u.
+        """
+        parts = (u, v, (u - v).abs()) if self.difference else (u, v)
+        return self.classifier(self.norm(torch.cat(parts, dim=-1)))
+
+    def _retrieval(self, head: nn.Linear, u: torch.Tensor) -> torch.Tensor:
+        return normalize(head(u), dim=-1) if self.normalised else head(u)
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The arguments that build heads of this shape again."""
+        return {
+            "dimension": self.dimension,
+            "shared": self.shared,
+            "difference": self.difference,
+            "normalised": self.normalised,
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> BipolarHeads:
+        """Heads of the shape that `get_config_dict` describes, untrained; other keys are ignored.
+
+        Raises:
+            ValueError: If a key is missing.
+        """
+        names = ("dimension", "shared", "difference", "normalised")
+        if missing := [name for name in names if name not in config]:
+            raise ValueError(f"the description of the heads lacks {', '.join(missing)}")
+        return cls(**{name: config[name] for name in names})
+
+
+def _identity(dimension: int) -> nn.Linear:
+    """A linear layer that changes nothing, so that training starts at the base's similarities."""
+    layer = nn.Linear(dimension, dimension)
+    nn.init.eye_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
