@@ -23,6 +23,7 @@ METRICS = {
     "stance_kl_divergence": "StanceKlDivergence",
     "opinion_similarity": "OpinionSimilarity",
     "alignment_precision": "AlignmentPrecision",
+    "counterargument_accuracy": "CounterargumentAccuracy",
 }
 HUB_COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 each_metric = pytest.mark.parametrize("name", METRICS)
@@ -98,9 +99,12 @@ def test_app_offers_the_metric(name, load_metric, monkeypatch):
     launched = []
     monkeypatch.setattr(evaluate.utils, "launch_gradio_widget", launched.append)
     runpy.run_path(str(ROOT / "metrics" / name / "app.py"))
-    references = ["A", "B"] if name == "alignment_precision" else [1, 0]
+    predictions, references = {
+        "alignment_precision": ([0.9, 0.1], ["A", "B"]),
+        "counterargument_accuracy": ([[0, 1], [2]], [[0], [1]]),
+    }.get(name, ([0.9, 0.1], [1, 0]))
     assert launched[0].name == name
-    assert launched[0].compute(predictions=[0.9, 0.1], references=references)  # the widget passes nothing else
+    assert launched[0].compute(predictions=predictions, references=references)  # the widget passes nothing else
 
 
 @pytest.mark.parametrize("helper", ["as_numbers", "as_cosines", "check_lengths", "check_pairs", "check_both_classes"])

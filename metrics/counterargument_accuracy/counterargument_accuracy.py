@@ -1,0 +1,268 @@
+"""Counter-argument accuracy: for how many points is the candidate that is ranked first a right counter-argument?
+
+Wachsmuth et al., "Retrieval of the Best Counterargument without Prior Topic Knowledge" (ACL 2018), and Shi et al.,
+"Revisiting the Role of Similarity and Dissimilarity in Best Counter Argument Retrieval" (2023), Tables 2 and 3. The
+module takes numbers, never a model: ids of candidates in the order in which a system ranks them, and the right ones.
+"""
+
+import operator
+
+import datasets
+import evaluate
+import numpy as np
+from scipy.stats import bootstrap
+
+_DESCRIPTION = """
+Counter-argument accuracy takes, for each argument (the point), the candidates that a system ranks, best first, and the
+counter-arguments that are right. It returns the share of points with a right one in the first place (accuracy@1) with a
+bootstrap confidence interval, the share with a right one among the first k, and the mean reciprocal rank.
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions (`list` of `list` of `int`): candidates of each point, best first; at least one, each once.
+    references (`list` of `list` of `int`): ids of the right counters of each point, in any order; at least one.
+    k (`int` or `list` of `int`, optional): cut-offs for `accuracy_at_k`, each at least 1.
+    groups (`list` of `str` or `int`, optional): debate of each point; the interval then resamples debates, not points.
+    n_bootstrap (`int`, default 1000): resamples for the interval; 0 for none.
+    seed (`int`, default 0): seed of the resampling.
+Returns:
+    accuracy_at_1 (`float`): share of points whose first candidate is right, in [0, 1].
+    accuracy_at_1_low, accuracy_at_1_high (`float` or `None`): its 95 % percentile bootstrap interval; None if
+        `n_bootstrap` is 0 or there is only one point (with `groups`: one debate).
+    accuracy_at_k (`dict` of `int` to `float`): share of points with a right one among the first k; empty without `k`.
+    mean_reciprocal_rank (`float`): mean of 1 / rank of the first right one, 0 where none is ranked; in [0, 1].
+    n (`int`): number of points.
+Raises:
+    ValueError: empty input, lengths that differ, an empty ranking or reference, ids that are no whole numbers, are
+        negative or occur twice in a ranking, k below 1, or a bad group, n_bootstrap or seed.
+Examples:
+    >>> import evaluate
+    >>> counterargument_accuracy = evaluate.load("metrics/counterargument_accuracy")
+    >>> scores = counterargument_accuracy.compute(
+    ...     predictions=[[4, 7, 2], [5, 1, 3], [6, 0, 2], [3, 1, 4]], references=[[4], [3, 1], [6], [9]], k=[2, 3]
+    ... )
+    >>> for name, value in scores.items():
+    ...     print(name, value)
+    accuracy_at_1 0.5
+    accuracy_at_1_low 0.0
+    accuracy_at_1_high 1.0
+    accuracy_at_k {2: 0.75, 3: 0.75}
+    mean_reciprocal_rank 0.625
+    n 4
+"""
+
+_CITATION = r"""
+@misc{shi2023revisiting,
+  title         = {Revisiting the Role of Similarity and Dissimilarity in Best Counter Argument Retrieval},
+  author        = {Shi, Hongguang and Cao, Shuirong and Nguyen, Cam-Tu},
+  year          = {2023},
+  eprint        = {2304.08807},
+  archivePrefix = {arXiv}
+}
+@inproceedings{wachsmuth-etal-2018-retrieval,
+  title     = {Retrieval of the Best Counterargument without Prior Topic Knowledge},
+  author    = {Wachsmuth, Henning and Syed, Shahbaz and Stein, Benno},
+  booktitle = {Proceedings of the 56th Annual Meeting of the Association for Computational Linguistics},
+  year      = {2018},
+  doi       = {10.18653/v1/P18-1023}
+}
+"""
+
+CELLS = 4_000_000  # numbers that the bootstrap draws at a time: 32 MB each for the draw and what it selects
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class CounterargumentAccuracy(evaluate.Metric):
+    def _info(self):
+        ids = datasets.Sequence(datasets.Value("int64"))
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features({"predictions": ids, "references": ids}),
+            reference_urls=["https://arxiv.org/abs/2304.08807", "https://aclanthology.org/P18-1023/"],
+        )
+
+    def add_batch(self, *, predictions=None, references=None, **kwargs):
+        """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
+        predictions, references = check_rankings(predictions, references)
+        super().add_batch(predictions=predictions, references=references, **kwargs)
+
+    def _compute(self, predictions, references, k=None, groups=None, n_bootstrap=1000, seed=0):
+        return counterargument_accuracy(predictions, references, k=k, groups=groups, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def counterargument_accuracy(
+    predictions, references, k=None, groups=None, n_bootstrap: int = 1000, seed: int = 0
+) -> dict:
+    """Share of points whose first candidate, or one of the first k, is a right counter-argument.
+
+    Rankings hold ids without scores, so whoever ranks decides about ties: by an order that has nothing to do with what
+    is right or, where many candidates tie, with the right ones last. A right counter that is not ranked is a miss at
+    every k and adds 0 to the reciprocal rank; a ranking shorter than k counts with all that it has.
+
+    Args:
+        predictions: for each of n points the ids of its candidates, best first: non-negative integers, at least one,
+            none twice; rankings may differ in length. The point itself must not be among them.
+        references: for each point the ids of its right counters, at least one.
+        k: cut-off or cut-offs of `accuracy_at_k`, each at least 1.
+        groups: debate of each point, n strings or integers. Points of one debate share their candidates and are not
+            independent, so an interval over single points is too narrow; with groups whole debates are resampled.
+        n_bootstrap: resamples for the interval; 0 for none.
+        seed: of the resampling.
+
+    Returns:
+        dict with `accuracy_at_1`, `accuracy_at_1_low`, `accuracy_at_1_high`, `accuracy_at_k`, `mean_reciprocal_rank`,
+        `n`; the bounds are None without resamples or with one point (one group) only.
+
+    Raises:
+        ValueError: for any input outside the ranges above, naming the option or the index.
+
+    Source: Wachsmuth et al. 2018 (accuracy@1); Shi et al. 2023, Tables 2 and 3.
+    """
+    predictions, references = check_rankings(predictions, references)
+    cutoffs = check_cutoffs(k)
+    ranks = first_right_ranks(predictions, references)
+    low, high = accuracy_interval(
+        ranks == 1, group_numbers(groups, len(ranks)), whole("n_bootstrap", n_bootstrap, 0), whole("seed", seed, 0)
+    )
+    return {
+        "accuracy_at_1": float(np.mean(ranks == 1)),
+        "accuracy_at_1_low": low,
+        "accuracy_at_1_high": high,
+        "accuracy_at_k": {cutoff: float(np.mean(ranks <= cutoff)) for cutoff in cutoffs},
+        "mean_reciprocal_rank": float(np.mean(1 / ranks)),
+        "n": len(ranks),
+    }
+
+
+def first_right_ranks(predictions: list[np.ndarray], references: list[np.ndarray]) -> np.ndarray:
+    """Rank of the first right candidate of each point, from 1; infinite where none is ranked; shape `(n,)`."""
+    ranks = np.full(len(predictions), np.inf)
+    for i, (ranking, right) in enumerate(zip(predictions, references, strict=True)):
+        places = np.flatnonzero(np.isin(ranking, right))
+        if places.size:
+            ranks[i] = places[0] + 1
+    return ranks
+
+
+def accuracy_interval(
+    right: np.ndarray, groups: np.ndarray, n_bootstrap: int, seed: int
+) -> tuple[float | None, float | None]:
+    """95 % percentile interval of the share of right points when groups are drawn with replacement.
+
+    A draw holds as many groups as there are, and so more or fewer points than n where groups differ in size; its
+    accuracy is over the points that it holds.
+
+    Args:
+        right: whether each point counts as right, shape `(n,)` of bool.
+        groups: number of the group of each point, from 0, shape `(n,)`.
+        n_bootstrap: resamples; 0 gives None for both bounds, and so does one group.
+        seed: of the resampling.
+    """
+    sizes = np.bincount(groups)
+    if n_bootstrap == 0 or len(sizes) == 1:
+        return None, None
+    interval = bootstrap(
+        (np.bincount(groups, weights=right), sizes),
+        lambda hits, points, axis: hits.sum(axis) / points.sum(axis),
+        n_resamples=n_bootstrap,
+        batch=max(1, CELLS // len(sizes)),
+        vectorized=True,
+        paired=True,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def check_rankings(predictions, references) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Rankings and right ids as lists of integer arrays, or a ValueError that names the index and the cure."""
+    predictions, references = as_id_lists("predictions", predictions), as_id_lists("references", references, True)
+    check_lengths(predictions, references)
+    for i, ranking in enumerate(predictions):
+        ids, counts = np.unique(ranking, return_counts=True)
+        if len(ids) < len(ranking):
+            raise ValueError(
+                f"predictions[{i}] ranks candidate {ids[counts.argmax()]} twice: keep the better place of each, and "
+                "make identical texts one candidate."
+            )
+    return predictions, references
+
+
+def as_id_lists(name: str, values, sets: bool = False) -> list[np.ndarray]:
+    """One int64 array of ids per point, also of sets where `sets`; a ValueError names the first entry that is none."""
+    if values is None or isinstance(values, (str, dict)) or not np.iterable(values):
+        raise ValueError(f"{name} must be a list with one list of ids per point, not {values!r}.")
+    if hasattr(values, "__getitem__"):
+        values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
+    return [as_ids(f"{name}[{i}]", entry, sets) for i, entry in enumerate(values)]
+
+
+def as_ids(name: str, values, sets: bool = False) -> np.ndarray:
+    """A one-dimensional int64 array of at least one id, none negative; else a ValueError that names the entry."""
+    if isinstance(values, (set, frozenset)):
+        if not sets:
+            raise ValueError(f"{name} is {values!r}, which has no order: pass a list of ids, best first.")
+        values = sorted(values)
+    try:
+        ids = np.asarray(values)
+    except ValueError as error:  # lists of several lengths within one entry
+        raise ValueError(f"{name} must be a flat list of ids: {error}.") from None
+    if ids.ndim != 1:
+        raise ValueError(f"{name} is {values!r}: pass a list of ids, also for one id only.")
+    if not ids.size:
+        raise ValueError(f"{name} is empty: pass at least one id (for a ranking that found nothing, a wrong one).")
+    if ids.dtype.kind not in "iu":
+        raise ValueError(f"{name} is {values!r}: ids must be whole numbers, and none may be missing.")
+    if ids.min() < 0:
+        raise ValueError(
+            f"{name} holds {ids.min()}: ids start at 0; drop the -1 with which an index fills short rankings."
+        )
+    return ids.astype(np.int64)
+
+
+def group_numbers(groups, n: int) -> np.ndarray:
+    """Groups numbered from 0 in order of appearance, shape `(n,)`; without groups each point is one by itself."""
+    if groups is None:
+        return np.arange(n)
+    if isinstance(groups, str) or not np.iterable(groups):
+        raise ValueError(f"groups must be a list with the debate of each point, not {groups!r}.")
+    groups = list(groups)
+    if len(groups) != n:
+        raise ValueError(f"{len(groups)} groups but {n} points: pass the debate of each point.")
+    numbers: dict = {}
+    for i, group in enumerate(groups):
+        if not isinstance(group, (str, int, np.integer)):
+            raise ValueError(f"groups[{i}] is {group!r}: pass names or numbers of debates, and none may be missing.")
+        numbers.setdefault(group, len(numbers))
+    return np.array([numbers[group] for group in groups])
+
+
+def check_cutoffs(k) -> list[int]:
+    """The cut-offs as a list of integers of at least 1, empty for None, or a ValueError."""
+    if k is None:
+        return []
+    return [whole("k", cutoff, 1) for cutoff in (k if np.iterable(k) and not isinstance(k, str) else [k])]
+
+
+def whole(name: str, value, least: int) -> int:
+    """The value as an integer that is not below `least`, or a ValueError that names the option."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ValueError(f"{name} is {value!r}: pass a whole number of at least {least}.")
+    return number
+
+
+def check_lengths(predictions, references) -> None:
+    """Raises a ValueError if the two inputs differ in length or are empty."""
+    if len(predictions) != len(references):
+        raise ValueError(
+            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
+        )
+    if len(predictions) == 0:
+        raise ValueError("predictions and references are empty: there is nothing to score.")

@@ -1,0 +1,145 @@
+"""Counter-argument accuracy: ranks, cut-offs and intervals by hand, debates as units, and every kind of bad input."""
+
+import numpy as np
+import pytest
+from datasets import Dataset
+
+from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_interval, counterargument_accuracy
+
+# First right ones at ranks 1, 3, 2, none, 1; the second point has two right ones, the last point one candidate.
+RANKINGS = [[4, 7, 2], [5, 6, 1, 3], [6, 0, 2], [3, 1, 4], [8]]
+RIGHT = [[4], [3, 1], [0], [9], [8, 2]]
+
+
+def test_scores_by_hand():
+    scores = counterargument_accuracy(RANKINGS, RIGHT, k=[1, 2, 3, 50], n_bootstrap=0)
+    assert scores == {
+        "accuracy_at_1": 2 / 5,
+        "accuracy_at_1_low": None,
+        "accuracy_at_1_high": None,
+        "accuracy_at_k": {1: 2 / 5, 2: 3 / 5, 3: 4 / 5, 50: 4 / 5},
+        "mean_reciprocal_rank": pytest.approx((1 + 1 / 3 + 1 / 2 + 0 + 1) / 5),
+        "n": 5,
+    }
+
+
+def test_a_single_guess_per_point_is_enough():
+    scores = counterargument_accuracy([[3], [1], [2], [0]], [[3], [2], [2], [0]], k=10, n_bootstrap=0)
+    assert scores["accuracy_at_1"] == scores["accuracy_at_k"][10] == scores["mean_reciprocal_rank"] == 0.75
+
+
+def accuracy(right, **options):
+    """Scores of points of which the given ones have the right candidate in the first place."""
+    return counterargument_accuracy([[0] if hit else [1] for hit in right], [[0]] * len(right), **options)
+
+
+def test_interval_by_hand():
+    # Resampled accuracy of 100 points of which 40 are right: Binomial(100, .4) / 100. Its 2.5 % and 97.5 % quantiles
+    # are 31 and 50 right ones: P(X <= 30) = .0248, P(X <= 31) = .0398; P(X <= 49) = .9729, P(X <= 50) = .9832.
+    scores = accuracy([True] * 40 + [False] * 60, n_bootstrap=100_000)
+    assert (scores["accuracy_at_1_low"], scores["accuracy_at_1_high"]) == (0.31, 0.5)
+
+
+def test_debates_are_resampled_as_a_whole():
+    # Two debates, all points of one right: a draw holds one of them twice (1/4 each) or both, so the bounds are 0 and
+    # 1. Over 40 single points no draw in a thousand is below .2.
+    right, debates = [True] * 20 + [False] * 20, ["a"] * 20 + ["b"] * 20
+    by_debate, by_point = accuracy(right, groups=debates), accuracy(right)
+    assert (by_debate["accuracy_at_1_low"], by_debate["accuracy_at_1_high"]) == (0, 1)
+    assert 0.2 < by_point["accuracy_at_1_low"] < 0.5 < by_point["accuracy_at_1_high"] < 0.8
+    assert by_debate["accuracy_at_1"] == by_point["accuracy_at_1"] == 0.5
+
+
+def test_a_draw_is_scored_over_its_points_not_over_its_debates():
+    # Debate 0: one point, right. Debates 1, 2, 3: three points each, one right. Of draws of four debates 1/256 hold
+    # debate 0 four times, 12/256 three times: the 97.5 % quantile is one of these, (3 + 1) / (3 + 3), where the mean
+    # over debates would be 5/6. Draws without it (81/256) have 4 of 12 right.
+    right, debates = [True] + [True, False, False] * 3, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    low, high = accuracy_interval(np.array(right), np.array(debates), 2000, 0)
+    assert (low, high) == (pytest.approx(1 / 3), pytest.approx(4 / 6))
+    # Right points and all points are those of the same draw: where all are right, every draw is.
+    assert accuracy_interval(np.array([True] * 10), np.array(debates), 200, 0) == (1, 1)
+
+
+def test_one_unit_has_no_interval():
+    assert accuracy([True])["accuracy_at_1_low"] is None
+    one_debate = accuracy([True, False], groups=["a", "a"])
+    assert (one_debate["accuracy_at_1_low"], one_debate["accuracy_at_1_high"]) == (None, None)
+    all_right = accuracy([True, True, True])
+    assert (all_right["accuracy_at_1_low"], all_right["accuracy_at_1_high"]) == (1, 1)
+
+
+def test_the_seed_decides():
+    right = np.random.default_rng(1).random(1000) < 0.3
+    assert accuracy(right) == accuracy(right, seed=0)
+    # The bounds are multiples of .001 of 1,000 points: a few draws in the tail make other seeds differ.
+    bounds = {(s["accuracy_at_1_low"], s["accuracy_at_1_high"]) for s in (accuracy(right, seed=i) for i in range(5))}
+    assert len(bounds) > 1
+
+
+def test_memory_does_not_grow_with_the_resamples(monkeypatch):
+    module = "metrics.counterargument_accuracy.counterargument_accuracy"
+    right, groups = np.arange(50) % 3 == 0, np.arange(50)
+    whole = accuracy_interval(right, groups, 200, 0)
+    monkeypatch.setattr(f"{module}.CELLS", 10)  # one resample at a time
+    assert accuracy_interval(right, groups, 200, 0) == whole
+
+
+ERRORS = [
+    ([], [], {}, "empty: there is nothing to score"),
+    ([[1], [2]], [[1]], {}, "2 predictions but 1 references"),
+    ([[1], []], [[1], [2]], {}, r"predictions\[1\] is empty: pass at least one id"),
+    ([[1], [2]], [[], [2]], {}, r"references\[0\] is empty"),
+    ([[1], [2, 5, 2]], [[1], [2]], {}, r"predictions\[1\] ranks candidate 2 twice"),
+    ([[1], [4, -1]], [[1], [2]], {}, r"predictions\[1\] holds -1: ids start at 0"),
+    ([[1], [2]], [[1], [-2]], {}, r"references\[1\] holds -2"),
+    ([[1], [2, None]], [[1], [2]], {}, r"predictions\[1\] is \[2, None\]: ids must be whole numbers"),
+    ([[1], [2.0]], [[1], [2]], {}, r"predictions\[1\] is \[2.0\]: ids must be whole numbers"),
+    ([["a"], ["b"]], [["a"], ["b"]], {}, r"predictions\[0\] is \['a'\]: ids must be whole numbers"),
+    ([1, 2], [[1], [2]], {}, r"predictions\[0\] is 1: pass a list of ids, also for one id only"),
+    ([[1], [2]], [1, 2], {}, r"references\[0\] is 1: pass a list of ids"),
+    ([{1, 2}], [[1]], {}, r"predictions\[0\] is \{1, 2\}, which has no order"),
+    ([[[1], [2, 3]]], [[1]], {}, r"predictions\[0\] must be a flat list of ids"),
+    ([[1]], [[[1]]], {}, r"references\[0\] is \[\[1\]\]: pass a list of ids"),
+    (None, [[1]], {}, "predictions must be a list with one list of ids per point, not None"),
+    ([[1]], "1", {}, "references must be a list with one list of ids per point, not '1'"),
+    ([[1]], {0: [1]}, {}, "references must be a list"),
+    ([[1]], [[1]], {"k": 0}, "k is 0: pass a whole number of at least 1"),
+    ([[1]], [[1]], {"k": [1, 2.5]}, "k is 2.5: pass a whole number"),
+    ([[1]], [[1]], {"k": "10"}, "k is '10': pass a whole number"),
+    ([[1]], [[1]], {"n_bootstrap": -1}, "n_bootstrap is -1: pass a whole number of at least 0"),
+    ([[1]], [[1]], {"seed": "zero"}, "seed is 'zero': pass a whole number of at least 0"),
+    ([[1], [2]], [[1], [2]], {"groups": ["a"]}, "1 groups but 2 points: pass the debate of each point"),
+    ([[1], [2]], [[1], [2]], {"groups": ["a", None]}, r"groups\[1\] is None"),
+    ([[1], [2]], [[1], [2]], {"groups": "ab"}, "groups must be a list with the debate of each point, not 'ab'"),
+]
+
+
+@pytest.mark.parametrize(("predictions", "references", "options", "message"), ERRORS)
+def test_bad_input_is_named(predictions, references, options, message, load_metric):
+    with pytest.raises(ValueError, match=message):
+        counterargument_accuracy(predictions, references, **options)
+    with pytest.raises(ValueError, match=message):
+        load_metric("counterargument_accuracy").compute(predictions=predictions, references=references, **options)
+
+
+def test_lists_arrays_sets_columns_and_batches_agree(load_metric):
+    options = {"k": [2], "groups": ["a", "a", "b", "b", "c"]}
+    expected, metric = counterargument_accuracy(RANKINGS, RIGHT, **options), load_metric("counterargument_accuracy")
+    rows = Dataset.from_dict({"ranked": RANKINGS, "right": RIGHT})
+    assert metric.compute(predictions=RANKINGS, references=RIGHT, **options) == expected
+    assert metric.compute(predictions=[np.array(r) for r in RANKINGS], references=RIGHT, **options) == expected
+    assert metric.compute(predictions=RANKINGS, references=[frozenset(r) for r in RIGHT], **options) == expected
+    assert metric.compute(predictions=rows["ranked"], references=rows["right"], **options) == expected
+    metric.add_batch(predictions=RANKINGS[:2], references=RIGHT[:2])
+    metric.add_batch(predictions=RANKINGS[2:], references=RIGHT[2:])
+    assert metric.compute(**options) == expected
+    found = np.array([[4, 7], [5, 6]], dtype=np.int32)  # as an index returns its neighbours
+    assert metric.compute(predictions=found, references=[[7], [5]], k=2)["accuracy_at_k"] == {2: 1}
+
+
+def test_an_error_leaves_nothing_behind(load_metric):
+    metric = load_metric("counterargument_accuracy")
+    with pytest.raises(ValueError):
+        metric.compute(predictions=[[1], [2, 2]], references=[[1], [2]])
+    assert metric.compute(predictions=[[1], [2], [3]], references=[[1], [2], [1]])["n"] == 3
