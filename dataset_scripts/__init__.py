@@ -21,6 +21,7 @@ CORPORA = {
     "yelp": "dataset_scripts.yelp:Yelp",
     "amazon": "dataset_scripts.amazon:Amazon",
     "sos": "dataset_scripts.sos:Sos",
+    "counterargs18": "dataset_scripts.counterargs18:CounterArgs18",
 }
 
 

@@ -60,18 +60,26 @@ def _report(metadata: Metadata, summary: dict[str, Any], default: bool) -> None:
             print("  of which " + ", ".join(f"{count:,} {label}" for label, count in built["classes"].items()))
         for reason, count in sorted(built["dropped"].items()):
             print(f"  {count:>9,} x {reason}")
-        expected = metadata.expected.get(name, {})
-        if default and expected and expected != built["rows"]:
-            differences = [
-                f"{split} {built['rows'].get(split, 0):,} instead of {expected.get(split, 0):,}"
-                for split in dict.fromkeys([*expected, *built["rows"]])
-                if built["rows"].get(split, 0) != expected.get(split, 0)
-            ]
+        for fact, count in built["facts"].items():
+            print(f"  {count:>9,} {fact}")
+        facts = metadata.expected_facts.get(name, {})  # only of those that it names
+        differences = _differences(metadata.expected.get(name, {}), built["rows"])
+        differences += _differences(facts, {fact: built["facts"].get(fact, 0) for fact in facts})
+        if default and differences:
             print(
                 f"warning: {name} differs from the reference build: {'; '.join(differences)}. "
                 "That is as it should be if your raw data are others.",
                 file=sys.stderr,
             )
+
+
+def _differences(expected: dict[str, int], found: dict[str, int]) -> list[str]:
+    """What differs from the reference build; nothing where there is none."""
+    return [
+        f"{name} {found.get(name, 0):,} instead of {expected.get(name, 0):,}"
+        for name in (dict.fromkeys([*expected, *found]) if expected else ())
+        if found.get(name, 0) != expected.get(name, 0)
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -85,7 +85,8 @@ def _write(
         for split, rows in splits.items():
             rows.to_parquet(folder / files[split])
         counts = {split: len(rows) for split, rows in splits.items()}
-        configs[name] = BuiltConfig(builder.info, files, counts, dict(builder.dropped), _classes(splits))
+        dropped, facts = dict(builder.dropped), dict(builder.facts)
+        configs[name] = BuiltConfig(builder.info, files, counts, dropped, _classes(splits), facts)
         if "train" in splits and {"stance", "text"} <= set(splits["train"].column_names):
             statistics = stance_statistics(splits["train"]["stance"], splits["train"]["text"])
     if statistics:
@@ -99,7 +100,7 @@ def _write(
         "terms": metadata.terms,
         "options": options,
         "configs": {
-            name: {"rows": built.counts, "classes": built.classes, "dropped": built.dropped}
+            name: {"rows": built.counts, "classes": built.classes, "dropped": built.dropped, "facts": built.facts}
             for name, built in configs.items()
         },
         "statistics": {stance: dataclasses.asdict(means) for stance, means in statistics.items()},

@@ -26,6 +26,7 @@ class BuiltConfig:
         counts: Split -> rows.
         dropped: Reason -> number of raw items or rows not used.
         classes: Class -> rows, where the rows have classes.
+        facts: What else the builder counted.
     """
 
     info: datasets.DatasetInfo
@@ -33,6 +34,7 @@ class BuiltConfig:
     counts: dict[str, int]
     dropped: dict[str, int] = field(default_factory=dict)
     classes: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, int] = field(default_factory=dict)
 
 
 def write_card(
@@ -57,6 +59,8 @@ def write_card(
     sections += ["## Source and terms", f"Source: {metadata.source}", _terms(metadata)]
     sections += ["## How it was built", _command(metadata, configs, options)]
     sections += ["## Rows", _counts(metadata, configs), "## Kept and dropped", _dropped(configs)]
+    if any(built.facts for built in configs.values()):
+        sections += ["## Counted", _facts(configs)]
     if statistics:
         sections += ["## Pro and Con on the surface", _statistics(statistics)]
     sections += ["## Citation", f"```bibtex\n{metadata.citation.strip()}\n```"]
@@ -124,6 +128,12 @@ def _counts(metadata: Metadata, configs: dict[str, BuiltConfig]) -> str:
 
 def _dropped(configs: dict[str, BuiltConfig]) -> str:
     return markdown_table(["", *(f"`{name}`" for name in configs)], dropped_rows(configs))
+
+
+def _facts(configs: dict[str, BuiltConfig]) -> str:
+    names = dict.fromkeys(name for built in configs.values() for name in built.facts)
+    rows = [[name, *(built.facts.get(name, "") for built in configs.values())] for name in names]
+    return markdown_table(["", *(f"`{name}`" for name in configs)], rows)
 
 
 def _statistics(statistics: dict[str, StanceStatistics]) -> str:

@@ -42,6 +42,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
         METADATA: The declarative record.
         FEATURES: Configuration name -> column layout from `dataset_scripts.schema`.
         dropped: Reason -> number of raw items or rows not used, filled while rows are generated.
+        facts: What else a build counts, such as how much of a published split leaks; printed, and put into the card.
 
     Example:
         >>> builder = Kialo.open("~/kialo-exports", "pairs", cache_dir="cache")   # doctest: +SKIP
@@ -65,6 +66,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.dropped: Counter[str] = Counter()
+        self.facts: Counter[str] = Counter()
         super().__init__(*args, **kwargs)
 
     @classmethod
@@ -145,6 +147,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
 
     def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
         self.dropped.clear()
+        self.facts.clear()
         files = [Path(file) for file in self.config.data_files["raw"]]
         # one pass for all splits: duplicates and leaks can only be seen across them; tuples take a third of a dict
         by_split: dict[str, list[tuple[Any, ...]]] = {}

@@ -30,6 +30,7 @@ class Metadata:
         configs: Name of each configuration -> one-line description; the first is the default.
         expected: Configuration -> split -> rows in a build of the complete public release, checked by tests
             and reported by the command line where a build differs.
+        expected_facts: The same of what else the builder counts (`Corpus.facts`): configuration -> fact -> number.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Metadata:
     configs: dict[str, str]
     task_categories: list[str] = field(default_factory=lambda: ["sentence-similarity"])
     expected: dict[str, dict[str, int]] = field(default_factory=dict)
+    expected_facts: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def load_metadata(name: str) -> Metadata:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import json
@@ -13,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import fsspec
 
@@ -36,14 +37,25 @@ def read_members(path: Path) -> Iterator[tuple[str, bytes]]:
                     if not info.is_dir() and not Path(info.filename).name.startswith("."):
                         yield info.filename, archive.read(info)
         elif path.name.lower().endswith(ARCHIVES):
-            with tarfile.open(path, "r|*") as archive:
+            with _open_unpacked(path) as file, tarfile.open(fileobj=file, mode="r|") as archive:
                 for member in archive:
                     if member.isfile() and not Path(member.name).name.startswith("."):
                         yield member.name, archive.extractfile(member).read()
         else:
             yield path.name, path.read_bytes()
-    except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, RuntimeError) as error:
+    except (
+        *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile),
+        *(lzma.LZMAError, zlib.error, EOFError, RuntimeError),
+    ) as error:
         raise ValueError(f"{path.name} is no readable archive ({error}); export or download it again") from error
+
+
+def _open_unpacked(path: Path) -> BinaryIO:
+    """Opens an archive as a plain tar: `tarfile` itself takes a compressed stream that is cut off for a whole one."""
+    with path.open("rb") as file:
+        start = file.read(3)
+    openers = {b"\x1f\x8b": gzip.open, b"\xfd7z": lzma.open, b"BZh": bz2.open}
+    return next((opener for magic, opener in openers.items() if start.startswith(magic)), open)(path, "rb")
 
 
 def find_released(folder: Path, names: Collection[str]) -> dict[str, Path]:

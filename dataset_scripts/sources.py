@@ -20,6 +20,7 @@ _DEMO_CORPORA = {
     "sentiment": ("mr", "sentiment"),
     "reviews": ("amazon", "reviews.jsonl"),
     "opinions": ("sos", "opinions.csv"),
+    "counters": ("counterargs18", "counterarguments.jsonl"),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 SEED = 42
 SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # as releases call them -> as we do
@@ -43,3 +43,29 @@ def split_groups(groups: Iterable[str], fractions: dict[str, float] | None = Non
         assignment.update(dict.fromkeys(ordered[start : start + size], name))
         start += size
     return assignment
+
+
+def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
+    """Numbers the groups of items that belong together, directly or by way of others, because they share a key.
+
+    Args:
+        keys: The keys of each item, n of them, such as the texts of a debate.
+
+    Returns:
+        The group of each item, from 0 in the order of its first item; n numbers.
+
+    Example:
+        >>> linked_groups([["a", "b"], ["c"], ["b", "d"], ["d"]])
+        [0, 1, 0, 0]
+    """
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    numbers: dict[Hashable, int] = {}
+    edges = [(item, len(keys) + numbers.setdefault(key, len(numbers))) for item, of in enumerate(keys) for key in of]
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    size = len(keys) + len(numbers)
+    labels = connected_components(coo_array((np.ones(len(edges)), (ends[0], ends[1])), shape=(size, size)))[1]
+    order: dict[int, int] = {}
+    return [order.setdefault(int(label), len(order)) for label in labels[: len(keys)]]

@@ -81,7 +81,7 @@ def test_folders_that_are_none(tiny_data, tmp_path):
     (tmp_path / "rows.csv").write_text("text")
     with pytest.raises(ValueError, match=r"rows.csv is a file: name a folder; build it with"):
         load_source(str(tmp_path / "rows.csv"), "pairs", tmp_path)
-    with pytest.raises(ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, perspectrum, ibm_argkp has"):
+    with pytest.raises(ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, perspectrum, ibm_argkp, "):
         load_source(str(tiny_data), "arguments", tmp_path)
 
 

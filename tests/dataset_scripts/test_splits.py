@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from dataset_scripts.splits import split_groups
+from dataset_scripts.splits import linked_groups, split_groups
 
 
 def test_shares_and_remainder():
@@ -38,3 +38,9 @@ def test_wrong_shares(fractions):
 def test_too_few_groups():
     with pytest.raises(ValueError, match=r"2 group\(s\) cannot be divided into 3 splits"):
         split_groups(["a", "b", "a"])
+
+
+def test_items_are_linked_by_way_of_others():
+    # 0 and 3 share nothing, but 2 shares a key with both; 4 has none
+    assert linked_groups([["a"], ["b"], ["c", "a"], ["c"], [], ["b", "b"]]) == [0, 1, 0, 0, 2, 1]
+    assert linked_groups([]) == []
