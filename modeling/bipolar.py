@@ -47,7 +47,7 @@ class BipolarSystem(System):
     heads joined with a weight learned on validation data (`fusion: learned`), and a start from another adapter.
     """
 
-    PRIMARY = "counters_accuracy"
+    PRIMARY = "counters_accuracy_epa"
     PAPER = PAPER
     SOURCES = ("counters", "similarity", "start")
     TEST_OPTIONS = ("counters",)

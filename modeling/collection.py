@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm.auto import tqdm
 
-from dataset_scripts.quality import normalise
+from dataset_scripts.quality import is_english, normalise
 from modeling.records import Source, Unreadable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ MAX_CHARACTERS = 10_000
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LETTER = re.compile(r"[^\W_]")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")  # letters that are not Latin
+ENOUGH_WORDS = 50  # of which stop words tell whether it is English
 
 
 @dataclass
@@ -192,7 +194,23 @@ def _number(raw: str, numbers: dict[str, int], counts: Counts, max_characters: i
         counts.changed.update(changes)
         if not _LETTER.search(text):
             counts.changed["kept without any letter or digit (emoji, punctuation)"] += 1
+        elif is_foreign(text):
+            counts.changed["kept although probably not in English (script, or few stop words)"] += 1
     return numbers.setdefault(text, len(numbers))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is probably not in English: letters of another script than Latin, or few English stop words.
+
+    Latin texts of fewer than `ENOUGH_WORDS` words are taken for English, since their stop words do not tell.
+
+    Examples:
+        >>> is_foreign("الترام يجب أن يكون مجانيا"), is_foreign("Les trams devraient être gratuits.")
+        (True, False)
+    """
+    if not text.isascii() and 2 * len(_OTHER_SCRIPT.findall(text)) > len(_LETTER.findall(text)):
+        return True
+    return text.count(" ") >= ENOUGH_WORDS - 1 and not is_english(text)
 
 
 def _label(value: Any) -> str | None:

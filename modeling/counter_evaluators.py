@@ -55,7 +55,7 @@ class Heads:
 class CounterargumentEvaluator(Evaluator):
     """Accuracy@1 of retrieved and re-ranked counter-arguments (Wachsmuth et al., 2018; Shi et al., 2023, section 6).
 
-    `accuracy` is that of the whole model among all arguments (epa): the candidates that retrieval places first,
+    `accuracy_epa` is that of the whole model among all arguments: the candidates that retrieval places first,
     re-ranked by both heads. A model without heads ranks by the cosines of its embeddings, those of queries and of
     documents where it tells them apart.
 
@@ -64,9 +64,9 @@ class CounterargumentEvaluator(Evaluator):
         heads: Returns the heads in training; None for models that carry theirs with them, or have none.
     """
 
-    headline = ("accuracy", "retrieval", "accuracy_sdoc", "accuracy_sda", "accuracy_epc")
-    measures = (*headline, "accuracy_unseen", *(f"classification_{k}" for k in SHORTLISTS),
-                *(f"recall_{k}" for k in SHORTLISTS), "fusion_weight", "n_unseen")  # fmt: skip
+    headline = ("accuracy_epa", "retrieval", "classification_10", "classification_30", "classification_50",
+                "accuracy_epc", "accuracy_sda", "accuracy_sdoc")  # fmt: skip
+    measures = (*headline, "accuracy_epa_unseen", "recall_10", "recall_30", "recall_50", "fusion_weight", "n_unseen")
 
     def __init__(
         self,
@@ -93,10 +93,9 @@ class CounterargumentEvaluator(Evaluator):
         unseen = ~self.candidates.seen
         hits = scores.hits
         return {
-            "accuracy": float(hits["epa"].mean()),
+            **{f"accuracy_{setting}": float(hits[setting].mean()) for setting in SETTINGS},
             "retrieval": float(hits["retrieval"].mean()),
-            **{f"accuracy_{setting}": float(hits[setting].mean()) for setting in ("sdoc", "sda", "epc")},
-            "accuracy_unseen": float(hits["epa"][unseen].mean()) if unseen.any() else None,
+            "accuracy_epa_unseen": float(hits["epa"][unseen].mean()) if unseen.any() else None,
             **{f"classification_{k}": _mean(hits.get(f"classification_{k}")) for k in SHORTLISTS},
             **{f"recall_{k}": share for k, share in scores.recall.items()},
             "fusion_weight": scores.weight,

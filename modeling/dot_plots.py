@@ -18,7 +18,13 @@ Figures = Mapping[tuple[str, str], float | None]
 
 
 def plot_dots(
-    methods: list[str], panels: Mapping[str, tuple[Figures, Figures]], path: Path, title: str, unit: str
+    methods: list[str],
+    panels: Mapping[str, tuple[Figures, Figures]],
+    path: Path,
+    title: str,
+    unit: str,
+    intervals: Mapping[tuple[str, str], tuple[float, float]] | None = None,
+    width: float = 3.2,
 ) -> None:
     """Draws a figure for each method and group: ours filled, the printed ones as rings.
 
@@ -28,16 +34,21 @@ def plot_dots(
         path: PNG to write.
         title: Above the figure.
         unit: Of all figures, below each panel.
+        intervals: (method, group) -> the ends of a line through our figure, in every panel.
+        width: Of a panel, in inches.
     """
     groups = sorted({group for sides in panels.values() for side in sides for _, group in side})
     colours = group_colours(groups)
-    size = (2 + 3.2 * len(panels), 1.5 + 0.34 * len(methods))
+    size = (2 + width * len(panels), 1.5 + 0.34 * len(methods))
     figure, axes = plt.subplots(1, len(panels), figsize=size, sharex=True, sharey=True, squeeze=False)
     for axis, (name, sides) in zip(axes.flat, panels.items(), strict=True):
         for side, printed in zip(sides, (False, True), strict=True):
             for number, group in enumerate(groups):
                 height = 0.14 * (number - (len(groups) - 1) / 2)  # so that equal figures do not hide each other
                 found = {m: side[m, group] for m in methods if side.get((m, group)) is not None}
+                for method in [] if printed else found:
+                    if ends := (intervals or {}).get((method, group)):
+                        axis.plot(ends, [methods.index(method) + height] * 2, color=colours[group], linewidth=1.2)
                 axis.plot(
                     list(found.values()), [methods.index(method) + height for method in found],
                     MARKERS[number % len(MARKERS)], color=colours[group], label=_label(group, printed, bool(found)),

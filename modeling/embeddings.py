@@ -65,6 +65,12 @@ def embed_file(model: SentenceTransformer, texts: Sequence[str], path: Path, bat
     return np.load(path, mmap_mode="r")
 
 
+def embedded(path: Path) -> int:
+    """How many texts an interrupted `embed_file` has embedded; 0 where there is none."""
+    there = path.with_suffix(".partial.npy").exists()
+    return (read_json(path.with_suffix(".json")) or {"done": 0})["done"] if there else 0
+
+
 def _key(model: SentenceTransformer, texts: Sequence[str]) -> str:
     digest = hashlib.sha256(np.round(probe_vectors(model), 4).tobytes())
     digest.update(str(model.max_seq_length).encode())
@@ -74,8 +80,7 @@ def _key(model: SentenceTransformer, texts: Sequence[str]) -> str:
 
 
 def _compute(model: SentenceTransformer, texts: Sequence[str], path: Path, batch_size: int) -> None:
-    partial, progress = path.with_suffix(".partial.npy"), path.with_suffix(".json")
-    done = (read_json(progress) or {"done": 0})["done"] if partial.exists() else 0
+    partial, progress, done = path.with_suffix(".partial.npy"), path.with_suffix(".json"), embedded(path)
     shape = (len(texts), model.get_embedding_dimension())
     array = np.lib.format.open_memmap(partial, mode="r+" if done else "w+", dtype=np.float32, shape=shape)
     with tqdm(total=len(texts), initial=done, desc="embedding", unit="text") as bar:

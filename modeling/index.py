@@ -10,30 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modeling.collection import clean
-from modeling.files import read_json
+from modeling.stored_texts import ROWS, VECTORS, StoredTexts
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow
-    from sentence_transformers import SentenceTransformer
 
     from modeling.axis import Axis
 
-FACTS, ROWS, VECTORS = "index.json", "rows.parquet", "vectors.npy"
 MATCHES = ["statement", "rank", "similarity", "text", "rows", "groups", "id", "row"]
-REPAIR = "run the command that made it again, it replaces what is damaged"
 BLOCK = 65536  # vectors that are multiplied at once: 100 MB of MiniLM's, whatever the size of the index
 
 
-class Index:
+class Index(StoredTexts):
     """Texts, their groups, and one vector for every distinct text. Made by `Index.build` or `Index.open`.
-
-    The folder holds `vectors.npy` (unit vectors, float32, one per distinct text), `rows.parquet` (the kept rows: `row`
-    of the source, `id`, `text`, `group`, and `vector`, the number of the text's vector) and `index.json` (facts).
-
-    Attributes:
-        folder: Where it lies.
-        facts: Content of `index.json`: model, source, columns, counts.
 
     Examples:
         >>> index = Index.open("tweets")
@@ -42,9 +32,6 @@ class Index:
         >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups
     """
 
-    def __init__(self, folder: str | Path, facts: dict[str, Any], model: str | None = None) -> None:
-        self.folder, self.facts, self._model_name = Path(folder), facts, model
-
     @classmethod
     def build(cls, source: str | Path, out: str | Path, **options: Any) -> Index:
         """Embeds a source of texts; see `modeling.index_build.build_index` for the options."""
@@ -52,46 +39,6 @@ class Index:
 
         build_index(source, out, **options)
         return cls.open(out, options.get("model"))
-
-    @classmethod
-    def open(cls, folder: str | Path, model: str | None = None) -> Index:
-        """Opens a finished index. Nothing large is read before it is asked for.
-
-        Args:
-            folder: Written by `build`.
-            model: Where its model is now, if no longer under the name that the index records.
-
-        Raises:
-            ValueError: If there is no index, or an unfinished or damaged one.
-        """
-        folder = Path(folder).expanduser()
-        facts = read_json(folder / FACTS)
-        if facts is None:
-            raise ValueError(
-                f"{folder} is no index: make one with python -m modeling.search embed SOURCE --out {folder}"
-            )
-        if not facts["complete"]:
-            raise ValueError(f"{folder} is not finished: run the command that makes it again, it continues")
-        index = cls(folder, facts, model)
-        for name in (ROWS, VECTORS):
-            if not (folder / name).is_file():
-                raise ValueError(f"{folder} is damaged, {name} is missing: {REPAIR}")
-        if index.vectors.shape != index.shape:
-            raise ValueError(f"{folder} is damaged, {VECTORS} has another shape: {REPAIR}")
-        return index
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Distinct texts and dimensions, as the facts have them."""
-        return self.facts["counts"]["distinct"], self.facts["dimension"]
-
-    @cached_property
-    def vectors(self) -> np.ndarray:
-        """Unit vectors of the distinct texts: read-only memory map of shape (m, dimension), float32."""
-        try:
-            return np.load(self.folder / VECTORS, mmap_mode="r")
-        except (ValueError, EOFError) as error:  # EOFError: the file is empty
-            raise ValueError(f"{self.folder / VECTORS} is damaged ({error}): {REPAIR}") from error
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -126,25 +73,6 @@ class Index:
         if not self.groups:
             raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
         return self.groups
-
-    @cached_property
-    def model(self) -> SentenceTransformer:
-        """The encoder of the vectors, loaded when first needed.
-
-        Raises:
-            ValueError: If it cannot be loaded, or is not the one that made the index.
-        """
-        from modeling.embeddings import behaviour, differs
-        from modeling.loading import load_model
-
-        name = self._model_name or self.facts["model"]
-        model = load_model(name)
-        if reason := differs(self.facts, behaviour(model)):
-            raise ValueError(
-                f"{self.folder} was made with {self.facts['model']!r}, and {name!r} is another model ({reason}). Ask "
-                "with that one, or embed the texts again into another folder"
-            )
-        return model
 
     def encode(self, statements: str | Sequence[str]) -> np.ndarray:
         """Unit vectors of statements, cleaned like the texts; shape (n, dimension).
@@ -193,7 +121,7 @@ class Index:
             raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
         statements = as_list(statements)
         # mapped copy-on-write, which torch can hold; nothing is ever written
-        vectors = torch.from_numpy(np.load(self.folder / VECTORS, mmap_mode="c"))
+        vectors = torch.from_numpy(np.load(self.folder / VECTORS, mmap_mode="c")[: self.shape[0]])
         found = util.semantic_search(
             torch.from_numpy(self.encode(statements)), vectors, corpus_chunk_size=BLOCK, top_k=top,
             score_function=util.dot_score,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeling.collection import MAX_CHARACTERS, choose_columns, collect
+from modeling.collection import MAX_CHARACTERS, Collection, choose_columns, collect
 from modeling.files import atomic_file, read_json, write_json
-from modeling.index import FACTS, ROWS, VECTORS, Index
 from modeling.records import open_source
+from modeling.stored_texts import FACTS, ROWS, VECTORS, StoredTexts
+
+if TYPE_CHECKING:
+    import pyarrow
+    from sentence_transformers import SentenceTransformer
+
+ROW_GROUP = 1 << 20  # rows of a table that are read at once: pyarrow's default
 
 
 def build_index(
@@ -44,31 +51,85 @@ def build_index(
     Raises:
         ValueError: If the source cannot be read, or `out` holds something else; the message says what.
     """
-    from modeling.embeddings import behaviour, embed_file
     from modeling.loading import load_model
 
-    if max_characters < 1 or batch_size < 1:
-        raise ValueError("--max_characters and --batch_size must be 1 or more")
     folder = Path(out).expanduser()
-    check_folder(folder)
+    check(folder, max_characters, batch_size)
     opened = open_source(source, config, split, encoding)
     columns = choose_columns(opened, text, group, id)
     # loaded where all is done, too: only the model itself can show that it is the one of the vectors
     encoder = load_model(model)
     found = collect(opened, columns, max_characters)
-    place = Path(model).expanduser()
-    facts = {
+    facts = describe_index(StoredTexts, found, model, encoder, encoder.get_embedding_dimension(), max_characters)
+    return store(folder, found, encoder, facts, batch_size, overwrite)
+
+
+def check(folder: Path, max_characters: int, batch_size: int) -> None:
+    """Raises a ValueError if options are out of range or `folder` cannot become an index, before any work."""
+    if max_characters < 1 or batch_size < 1:
+        raise ValueError("--max_characters and --batch_size must be 1 or more")
+    check_folder(folder)
+
+
+def describe_index(
+    kind: type[StoredTexts], found: Collection, name: str, model: Any, dimension: int, max_characters: int
+) -> dict[str, Any]:
+    """The facts of an index that is yet to be written.
+
+    Args:
+        kind: Class of the index, which knows what tells the model from others.
+        found: The texts.
+        name: The model's name.
+        model: The model.
+        dimension: Length of its vectors.
+        max_characters: Where texts were cut.
+    """
+    place = Path(name).expanduser()
+    return {
         "complete": False,
         # a relative path would mean another folder when asked from elsewhere
-        "model": str(place.resolve()) if place.is_dir() else str(model),
-        **behaviour(encoder),
-        "dimension": encoder.get_embedding_dimension(),
+        "model": str(place.resolve()) if place.is_dir() else str(name),
+        **({"kind": kind.KIND} if kind is not StoredTexts else {}),
+        **kind.behaviour(model),
+        "dimension": dimension,
         "source": found.source,
         "columns": found.columns,
         "max_characters": max_characters,
         "digest": found.digest,
         "counts": found.counts.facts(),
     }
+
+
+def store(
+    folder: Path,
+    found: Collection,
+    encoder: SentenceTransformer,
+    facts: dict[str, Any],
+    batch_size: int,
+    overwrite: bool,
+    row_group: int = ROW_GROUP,
+    finish: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+) -> dict[str, Any]:
+    """Writes an index, or what an interruption or damage left to be written.
+
+    Args:
+        folder: Checked by `check`.
+        found: The texts.
+        encoder: What embeds them.
+        facts: From `describe_index`.
+        batch_size: Texts per forward pass.
+        overwrite: Discard an index of other texts or another model.
+        row_group: Rows that are read from the table at once.
+        finish: What is left to do when the vectors are there; takes the facts and returns those to write.
+
+    Returns:
+        The facts in `index.json`.
+
+    Raises:
+        ValueError: If the folder holds an index of something else.
+    """
+    from modeling.embeddings import embed_file
+
     stored = read_json(folder / FACTS)
     if stored is not None and (changes := differences(stored, facts)):
         if not overwrite:
@@ -77,7 +138,7 @@ def build_index(
                 "with --overwrite"
             )
         stored = None
-    whole = _vectors_are_whole(folder, facts)
+    whole = _vectors_are_whole(folder, stored or facts)
     if stored is not None and stored["complete"] and whole and (folder / ROWS).is_file():
         return stored
     if stored is None:
@@ -85,9 +146,9 @@ def build_index(
     elif not whole:
         (folder / VECTORS).unlink(missing_ok=True)
     write_json(folder / FACTS, facts)
-    _write_rows(found.rows, folder / ROWS)
+    write_rows(found.rows, folder / ROWS, row_group)
     embed_file(encoder, found.texts, folder / VECTORS, batch_size)
-    facts["complete"] = True
+    facts = {**finish(facts), "complete": True}
     write_json(folder / FACTS, facts)  # last: it marks the index as whole
     return facts
 
@@ -105,6 +166,9 @@ def differences(stored: dict[str, Any], facts: dict[str, Any]) -> list[str]:
     from modeling.embeddings import differs
 
     changes = []
+    kinds = [facts_of.get("kind", StoredTexts.KIND) for facts_of in (stored, facts)]
+    if kinds[0] != kinds[1]:
+        return [f"it is an index of {kinds[0]}, not of {kinds[1]}"]
     if reason := differs(stored, facts):
         changes.append(f"the model was {stored['model']!r} and is {facts['model']!r} now ({reason})")
     for name, column in stored["columns"].items():
@@ -123,7 +187,7 @@ def differences(stored: dict[str, Any], facts: dict[str, Any]) -> list[str]:
 
 def _vectors_are_whole(folder: Path, facts: dict[str, Any]) -> bool:
     try:
-        index = Index(folder, facts)
+        index = StoredTexts(folder, facts)
         return index.vectors.shape == index.shape
     except (FileNotFoundError, ValueError):
         return False
@@ -133,12 +197,15 @@ def _clear(folder: Path) -> None:
     """Makes the folder, or removes the files of an index from it."""
     folder.mkdir(parents=True, exist_ok=True)
     for entry in folder.iterdir():
-        if entry.name.startswith(("index.json", "rows.parquet", "vectors.")):
+        if entry.name.startswith(("index.json", "rows.parquet", "vectors.", "counter.", "extension")):
             entry.unlink()
 
 
-def _write_rows(rows: Any, path: Path) -> None:
+def write_rows(rows: pyarrow.Table, path: Path, row_group: int = ROW_GROUP) -> None:
+    """Writes the table of an index."""
     import pyarrow.parquet as pq
 
     with atomic_file(path) as temporary:
-        pq.write_table(rows, temporary, store_schema=False)  # with it, text would be read as a category
+        pq.write_table(
+            rows, temporary, store_schema=False, row_group_size=row_group
+        )  # with it, text would be read as a category

@@ -204,6 +204,13 @@ LEGEND = {
     "precision_at": "the same among the k most similar texts, whatever their cosine",
     "base_rate": "the same among all texts",
     "contrast_auroc": "auroc of two groups by which of their statements a text is nearer to",
+    "accuracy_epa": "share of points whose counter-argument comes first among all arguments",
+    "retrieval": "the same by the retrieval head alone, or by cosine",
+    "classification": "the same when the classifier alone re-ranks the k retrieved",
+    "accuracy_epc": "as accuracy_epa, among all counters",
+    "accuracy_sda": "as accuracy_epa, among the arguments of the debate",
+    "accuracy_sdoc": "as accuracy_epa, among the opposing counters of the debate",
+    "accuracy_epa_unseen": "accuracy_epa of the points that no earlier split has",
     "normalized": "spearman as a share of the highest value that it can have with two labels",
 }
 HEADER = ["measure", "data", "rows", "paper, base", "base", "paper", "ours"]

@@ -4,8 +4,11 @@
     python -m modeling.search ask tweets-index "Trams should be free." --top 10 --out hits.csv
     python -m modeling.search align tweets-index "Trams should be free." --target GREEN --out align.csv
     python -m modeling.search axis tweets-index --positive "I support free trams." --negative "I oppose free trams."
+    python -m modeling.search counter build arguments.csv --out arguments-index
+    python -m modeling.search counter ask arguments-index "Trams should be free, since they keep cars out of town."
 
-An interrupted `embed` continues where it stopped when the same command is given again.
+An interrupted `embed`, `counter build` or `counter extend` continues where it stopped when the same command is given
+again.
 """
 
 from __future__ import annotations
@@ -16,46 +19,24 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from modeling.cli import friendly_errors
+from modeling.commands import PROGRAM, Command, build_arguments, index_arguments, output_argument, parse, write_output
 from modeling.recipe import axis_values
-from modeling.tables import OUTPUTS, check_output
+from modeling.search_counter import COUNTER
+from modeling.tables import check_output
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from modeling.index import Index
 
-PROGRAM = "python -m modeling.search"
 THRESHOLDS = "0.3:0.9:0.05"
-
-
-class Command(NamedTuple):
-    """A subcommand: a line of help, what adds its options, and what runs it."""
-
-    help: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], None]
 
 
 def embed_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `embed`."""
-    parser.add_argument("source", metavar="SOURCE", help="CSV, TSV, JSONL (each also .gz) or Parquet file, a folder "
-                        "written by python -m dataset_scripts, 'demo', or a data set on the Hub")  # fmt: skip
-    parser.add_argument("--out", required=True, type=Path, metavar="INDEX", help="folder to write")
-    parser.add_argument("--text", metavar="COLUMN", help="column of the texts (default: 'text', or the only column)")
+    build_arguments(parser, "stance-minilm")
     parser.add_argument("--group", metavar="COLUMN", help="column of the groups to compare, such as a party")
-    parser.add_argument("--id", metavar="COLUMN", help="column of the ids (default: 'id', if there is one)")
-    parser.add_argument("--config", metavar="NAME", help="configuration of a data set (default: its default)")
-    parser.add_argument("--split", metavar="NAME", help="split of a data set (default: all)")
-    parser.add_argument("--model", default="stance-minilm", metavar="MODEL",
-                        help="a released model, 'bundled', a folder or a Hub id (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--encoding", default="utf-8-sig", metavar="NAME", help="of a CSV or TSV (default: UTF-8)")
-    parser.add_argument("--max_characters", type=int, default=10_000, metavar="N",
-                        help="longer texts are cut; 512 tokens are about 2,500 (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--batch_size", type=int, default=128, metavar="N", help="texts at once (default: %(default)s)")
-    parser.add_argument("--overwrite", action="store_true", help="discard an index of other texts or another model")
 
 
 def embed(options: argparse.Namespace) -> None:
@@ -63,7 +44,7 @@ def embed(options: argparse.Namespace) -> None:
     from modeling.collection import Counts, describe
     from modeling.index_build import build_index
 
-    given = {name: value for name, value in vars(options).items() if name not in ("command", "source", "out")}
+    given = {name: value for name, value in vars(options).items() if name not in ("source", "out")}
     start = time.perf_counter()
     facts = build_index(options.source, options.out, **given)
     print(f"\n{facts['source']}: " + "\n".join(describe(Counts(**facts["counts"]), facts["source"])))
@@ -73,7 +54,8 @@ def embed(options: argparse.Namespace) -> None:
 
 def ask_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `ask`."""
-    _index_arguments(parser, "table of the matches")
+    index_arguments(parser)
+    output_argument(parser, "table of the matches")
     parser.add_argument("statements", nargs="*", metavar="STATEMENT", help="each in quotes")
     parser.add_argument("--statements", dest="file", metavar="FILE",
                         help=".txt with one statement a line, or a table with a column 'statement'")  # fmt: skip
@@ -95,12 +77,13 @@ def ask(options: argparse.Namespace) -> None:
         print(f"\n{statement}")
         print(show(found[["rank", "similarity", "rows", "groups", "text"]]) if len(found) else
               f"nothing is as similar as {options.threshold}: lower --threshold")  # fmt: skip
-    _write(hits, out)
+    write_output(hits, out)
 
 
 def align_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `align`."""
-    _index_arguments(parser, "table; a picture of the same name (.png) goes beside it")
+    index_arguments(parser)
+    output_argument(parser, "table; a picture of the same name (.png) goes beside it")
     parser.add_argument("statements", nargs="*", metavar="STATEMENT", help="each in quotes; of the side of --target")
     parser.add_argument("--target", metavar="GROUP", help="group whose view the statements state")
     parser.add_argument("--query", action="append", default=[], metavar="STATEMENT=GROUP",
@@ -128,14 +111,15 @@ def align(options: argparse.Namespace) -> None:
         print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows with a group)")
         print(show(part.drop(columns=["statement", "target", "base_rate"])))
     print("\nprecision: share of the target among the rows retrieved; low, high: its 95 % interval (Wilson)")
-    _write(table, out)
+    write_output(table, out)
     if out:
         _draw(lambda path: plot_thresholds(table, path, f"{_label(index)}: alignment precision"), out)
 
 
 def axis_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `axis`."""
-    _index_arguments(parser, "table of texts; NAME-groups, NAME.json and NAME.png go beside it")
+    index_arguments(parser)
+    output_argument(parser, "table of texts; NAME-groups, NAME.json and NAME.png go beside it")
     for side in ("positive", "negative"):
         parser.add_argument(f"--{side}", nargs="+", required=True, metavar="STATEMENT",
                             help=f"the {side} side; several wordings are averaged")  # fmt: skip
@@ -165,9 +149,9 @@ def axis(options: argparse.Namespace) -> None:
     ends = found.texts.drop_duplicates("text").sort_values("score", ascending=False)
     for label, part in (("nearest to the positive side", ends.head(5)), ("to the negative side", ends.tail(5)[::-1])):
         print(f"\n{label}\n{show(part[['score', 'relevance', 'group', 'text']].astype({'group': object}))}")
-    _write(found.texts, out)
+    write_output(found.texts, out)
     if out:
-        _write(found.groups, out.with_name(f"{out.stem}-groups{out.suffix}"))
+        write_output(found.groups, out.with_name(f"{out.stem}-groups{out.suffix}"))
         sides = {"positive": found.positive, "negative": found.negative, "model": index.facts["model"]}
         write_json(out.with_suffix(".json"), sides | facts)
         _draw(lambda path: plot_axis(found, path, f"{_label(index)}: two opposite statements"), out)
@@ -178,25 +162,13 @@ COMMANDS = {
     "ask": Command("find the texts most similar to statements", ask_arguments, ask),
     "align": Command("whose texts a statement finds: alignment precision over thresholds", align_arguments, align),
     "axis": Command("place texts and groups between two opposite statements", axis_arguments, axis),
+    "counter": COUNTER,
 }
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command."""
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    by_name = {}
-    for name, command in COMMANDS.items():
-        by_name[name] = parsers.add_parser(name, help=command.help, description=command.help)
-        command.add_arguments(by_name[name])
-    words = sys.argv[1:] if arguments is None else arguments
-    if words and words[0] in by_name:  # by its own parser, which also finds statements that stand behind an option
-        options = by_name[words[0]].parse_intermixed_args(words[1:])
-        options.command = words[0]
-    else:
-        options = parser.parse_args(words)
+    command, options = parse(PROGRAM, str(__doc__), COMMANDS, sys.argv[1:] if arguments is None else arguments)
     # torch's threads wait for each other by spinning, which slows down whatever runs beside them
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
@@ -204,13 +176,7 @@ def main(arguments: list[str] | None = None) -> None:
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # of loading weights; the bars of long work stay
-        COMMANDS[options.command].run(options)
-
-
-def _index_arguments(parser: argparse.ArgumentParser, written: str) -> None:
-    parser.add_argument("index", type=Path, metavar="INDEX", help="folder written by embed")
-    parser.add_argument("--out", metavar="FILE", help=f"{' or '.join(OUTPUTS)}: {written}")
-    parser.add_argument("--model", metavar="MODEL", help="where the model of the index is now, if it was moved")
+        command.run(options)
 
 
 def _some(statements: list[str]) -> list[str]:
@@ -235,14 +201,6 @@ def _queries(options: argparse.Namespace) -> list[tuple[str, str]]:
         if target is None:
             raise ValueError(f"{statement!r} has no target: name the group whose view it is with --target GROUP")
     return list(dict.fromkeys((statement, str(target)) for statement, target in _some(queries)))
-
-
-def _write(frame: pd.DataFrame, out: Path | None) -> None:
-    from modeling.tables import write_table
-
-    if out:
-        write_table(frame, out)
-        print(f"\nwritten to {out}")
 
 
 def _label(index: Index) -> str:

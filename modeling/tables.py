@@ -56,12 +56,16 @@ def show(frame: pd.DataFrame, width: int = 100, digits: int = 3) -> str:
     return text_table([str(name) for name in frame.columns], rows)
 
 
-def read_statements(path: str | Path) -> list[tuple[str, str | None]]:
+def read_statements(
+    path: str | Path, column: str = "statement", option: str = "--statements"
+) -> list[tuple[str, str | None]]:
     """Statements from a file, each with its target group or None.
 
     Args:
-        path: A text file with one statement a line, or a table (see `modeling.records`) with a column `statement`
-            and perhaps one `target`.
+        path: A text file with one statement a line, or a table (see `modeling.records`) with a column of
+            them and perhaps one `target`.
+        column: Name of that column.
+        option: What the file was given with, for messages.
 
     Raises:
         ValueError: If there is no such file or column, or no statement in it.
@@ -73,13 +77,13 @@ def read_statements(path: str | Path) -> list[tuple[str, str | None]]:
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeError) as error:
-            raise ValueError(f"--statements {path} cannot be read ({error}); it has to be UTF-8 text") from error
+            raise ValueError(f"{option} {path} cannot be read ({error}); it has to be UTF-8 text") from error
         found = [(line.strip(), None) for line in lines if line.strip()]
     else:
         source = open_source(path)
-        if "statement" not in source.columns:
-            raise ValueError(f"{path} has no column 'statement'; it has {', '.join(source.columns) or 'none'}")
-        columns = [name for name in ("statement", "target") if name in source.columns]
+        if column not in source.columns:
+            raise ValueError(f"{path} has no column {column!r}; it has {', '.join(source.columns) or 'none'}")
+        columns = [name for name in (column, "target") if name in source.columns]
         found = []
         for row in source.read(columns):
             if isinstance(row, Unreadable):
@@ -89,5 +93,5 @@ def read_statements(path: str | Path) -> list[tuple[str, str | None]]:
                 known = target is not None and target == target  # NaN is not equal to itself
                 found.append((statement.strip(), (str(target).strip() or None) if known else None))
     if not found:
-        raise ValueError(f"{path} holds no statement")
+        raise ValueError(f"{path} holds no {column}")
     return found

@@ -98,21 +98,17 @@ def word_movers(
 
     Source: Kusner et al. (2015), equation 1; exp(-WMD) as in Tay et al. (2021), section 4.
     """
-    import ot
-    from scipy.spatial.distance import cdist
-
     bags = {text: Counter(word for word in tokens(text) if word not in stop_words) for text in {*first, *second}}
     vocabulary = set().union(*bags.values())
-    known = {word: vector / np.linalg.norm(vector) for word, vector in (vectors or glove)(vocabulary).items()}
+    known = unit_vectors(vocabulary, vectors)
     found = {text: [word for word in sorted(bag) if word in known] for text, bag in bags.items()}
-    weights = {text: np.array([bags[text][word] for word in words], float) for text, words in found.items()}
 
     def similarity(one: str, other: str) -> float:
         if not found[one] or not found[other]:
             return 0.0
-        costs = cdist([known[word] for word in found[one]], [known[word] for word in found[other]])
-        left, right = (weights[text] / weights[text].sum() for text in (one, other))
-        return float(np.exp(-ot.emd2(left, right, costs)))
+        sides = [([known[word] for word in found[text]], [bags[text][word] for word in found[text]])
+                 for text in (one, other)]  # fmt: skip
+        return float(np.exp(-movers_distance(*sides[0], *sides[1])))
 
     pairs = tqdm(zip(first, second, strict=True), "WMD", len(first), unit="pair")
     values = np.array([similarity(*pair) for pair in pairs], float)
@@ -122,6 +118,39 @@ def word_movers(
         "words without a vector": len(vocabulary - known.keys()),
     }
     return Similarities(values, counts)
+
+
+def movers_distance(left: Sequence, left_weights: Sequence, right: Sequence, right_weights: Sequence) -> float:
+    """How far the words of one text have to be moved to be those of another, on the cheapest transport (by POT).
+
+    Args:
+        left, right: Vectors of the words of either text, shapes (k, d) and (l, d), at least one each.
+        left_weights, right_weights: How often each occurs, shapes (k,) and (l,), above 0; either is made to sum to 1.
+
+    Returns:
+        Word Mover's distance, at least 0; of unit vectors at most 2.
+
+    Source: Kusner et al. (2015), equation 1.
+    """
+    import ot
+    from scipy.spatial.distance import cdist
+
+    shares = (np.asarray(weights, float) / np.sum(weights) for weights in (left_weights, right_weights))
+    return float(ot.emd2(*shares, cdist(left, right)))
+
+
+def unit_vectors(
+    words: Collection[str], vectors: Callable[[Collection[str]], Mapping[str, np.ndarray]] | None = None
+) -> dict[str, np.ndarray]:
+    """Vectors of length 1 of those words that have one; see `word_movers`."""
+    return {word: vector / np.linalg.norm(vector) for word, vector in (vectors or glove)(words).items()}
+
+
+def content_words(text: str) -> list[str]:
+    """`tokens` without scikit-learn's English stop words, of which "not" is one."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return [word for word in tokens(text) if word not in ENGLISH_STOP_WORDS]
 
 
 def tokens(text: str) -> list[str]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from modeling.collection import Collection, choose_columns, collect
 from modeling.files import write_json
-from modeling.index import FACTS, ROWS, VECTORS, Index
-from modeling.index_build import _write_rows
+from modeling.index import Index
+from modeling.index_build import write_rows
 from modeling.records import Source
+from modeling.stored_texts import FACTS, ROWS, VECTORS
 
 VECTORS_OF = {
     "for": (1, 0), "rather for": (0.6, 0.8), "against": (0, 1), "elsewhere": (-0.6, -0.8), "both": (0.8, 0.6),
@@ -34,7 +35,7 @@ def chosen_index(folder: Path, rows: list[tuple[str, str | None]] | None = None)
     found: Collection = collect(source, choose_columns(source, group="party"), progress=False)
     folder.mkdir(parents=True)
     np.save(folder / VECTORS, Chosen().encode(found.texts))
-    _write_rows(found.rows, folder / ROWS)
+    write_rows(found.rows, folder / ROWS)
     facts = {"complete": True, "model": "chosen", "dimension": 2, "counts": found.counts.facts()}
     write_json(folder / FACTS, facts)
     index = Index.open(folder)

@@ -20,6 +20,7 @@ from typing import Any
 
 from modeling.cli import friendly_errors
 from modeling.files import missing_folder, write_json, write_text
+from modeling.options import count, counts, separated
 from modeling.recipe import SHARED
 
 PROGRAM = "python -m modeling.probing"
@@ -69,46 +70,27 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("models", nargs="+", metavar="MODEL", help="what to probe; a column each")
-    add("--sentiment", type=_words, default="demo", metavar="SOURCES",
+    add("--sentiment", type=separated, default="demo", metavar="SOURCES",
         help="corpora of labelled sentences, separated by commas: folders written by python -m dataset_scripts, data "
         "sets on the Hub, or 'demo' (default: %(default)s)")  # fmt: skip
-    add(
-        "--shots", type=_numbers, default="1,5", metavar="K,...", help="training texts per class (default: %(default)s)"
-    )
-    add("--seeds", type=_count, default=10, metavar="N", help="few-shot draws (default: %(default)s)")
+    add("--shots", type=counts, default="1,5", metavar="K,...", help="training texts per class (default: %(default)s)")
+    add("--seeds", type=count, default=10, metavar="N", help="few-shot draws (default: %(default)s)")
     add("--fine_tune", type=_boolean, default=False, metavar="BOOL",
         help="true: few-shot also as in the paper, encoder and head trained; most of a minute a draw for MiniLM on one "
         "core (default: false)")  # fmt: skip
-    add("--fine_tune_seeds", type=_count, metavar="N", help="draws for that (default: as --seeds)")
+    add("--fine_tune_seeds", type=count, metavar="N", help="draws for that (default: as --seeds)")
     add(
         "--learning_rate", type=_rate, default=1e-5, metavar="RATE", help="for that (default: %(default)g, the paper's)"
     )
-    add("--max_test", type=_count, default=500, metavar="N", help="test texts for that (default: %(default)s)")
-    add("--validation", type=_count, default=500, metavar="N",
+    add("--max_test", type=count, default=500, metavar="N", help="test texts for that (default: %(default)s)")
+    add("--validation", type=count, default=500, metavar="N",
         help="validation texts of a few-shot draw (default: %(default)s, the paper's)")  # fmt: skip
-    add("--max_rows", type=_count, metavar="N",
+    add("--max_rows", type=count, metavar="N",
         help="seeded sample of each split, balanced between classes; default: all")  # fmt: skip
     add("--out", type=Path, metavar="FOLDER", help="folder for tables, figures and plots/; default: print only")
     add("--cache_dir", default=SHARED["cache_dir"].default, metavar="FOLDER",
         help="where prepared data, vectors and figures are kept (default: %(default)s)")  # fmt: skip
     return parser
-
-
-def _words(text: str) -> list[str]:
-    found = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    if not found:
-        raise argparse.ArgumentTypeError("name at least one")
-    return found
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number above 0")
-    return int(text)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(sorted({_count(word) for word in _words(text)}))
 
 
 def _boolean(text: str) -> bool:

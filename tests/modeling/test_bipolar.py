@@ -179,7 +179,7 @@ def test_a_run_from_end_to_end(recipe):
     names = [evaluation["name"] for evaluation in results["evaluations"]]
     assert names == ["clean", "official", "similarity"]
     clean = results["evaluations"][0]
-    assert clean["rows"] == 12 and 0 <= clean["trained"]["clean_accuracy"] <= 1
+    assert clean["rows"] == 12 and 0 <= clean["trained"]["clean_accuracy_epa"] <= 1
     assert clean["base"]["clean_fusion_weight"] is None
     from modeling.bipolar_encoder import BipolarEncoder
 

@@ -50,6 +50,7 @@ def test_what_is_kept_dropped_and_changed():
     assert counts.changed == {
         "cut to 10,000 characters": 1,
         "kept without any letter or digit (emoji, punctuation)": 1,
+        "kept although probably not in English (script, or few stop words)": 2,  # Arabic, and one word repeated
         "control characters removed": 1,
         "broken characters (lone surrogates) replaced": 1,
     }

@@ -78,7 +78,7 @@ def test_metrics_have_the_unseen_part():
     facts = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
     evaluator = CounterargumentEvaluator(columns(), **facts)
     found = evaluator.prefixed(rank_all(evaluator.candidates, vectors(**ANGLES), None))
-    assert found["counters_accuracy"] == pytest.approx(2 / 4)
-    assert found["counters_accuracy_unseen"] == pytest.approx(2 / 3) and found["counters_n_unseen"] == 3
+    assert found["counters_accuracy_epa"] == pytest.approx(2 / 4)
+    assert found["counters_accuracy_epa_unseen"] == pytest.approx(2 / 3) and found["counters_n_unseen"] == 3
     assert found["counters_accuracy_sdoc"] == pytest.approx(3 / 4)
     assert found["counters_classification_10"] is None and found["counters_recall_10"] == 1.0

@@ -114,7 +114,7 @@ class Chosen:
 
 
 def test_demonstrate():
-    system = SimpleNamespace(DEMONSTRATIONS=[("a", "b", "opposite"), ("b", "c", "other topic")])
+    system = SimpleNamespace(ASYMMETRIC=False, DEMONSTRATIONS=[("a", "b", "opposite"), ("b", "c", "other topic")])
     base = Chosen(a=(1.0, 0.0), b=(0.6, 0.8), c=(0.0, 1.0))
     trained = Chosen(a=(1.0, 0.0), b=(-1.0, 0.0), c=(0.0, 1.0))
     assert demonstrate(system, {"base": base, "trained": trained}) == [
