@@ -42,7 +42,8 @@ def build(settings: Settings) -> CrossEncoder:
     """The base with a new layer for two classes on its [CLS] token.
 
     Of a pair that is longer than `max_length` the longer text is cut, token by token, until both are of one length,
-    then both in turn: an argument of 196 words has some 250 tokens, so that at 256 about half of the pair is read.
+    then both in turn. Of the pairs in counterargs-18's clean training split 25 % fit into 256 tokens, which hold 68 %
+    of all tokens; 512 hold 95 %.
 
     Raises:
         ValueError: If the base cannot be loaded.

@@ -74,6 +74,7 @@ def card(settings: Settings, results: dict[str, Any]) -> str:
     hidden = ("kind", "data", "config", "base", "base_id", "rows_sha256", *others)
     options = [[name, str(value)] for name, value in results["options"].items() if name not in hidden]
     sections = dict(part.split("\n", 1) for part in TEMPLATE.read_text(encoding="utf-8").split("\n== ")[1:])
+    rows = settings.max_rows
     body = string.Template(sections["card"]).substitute(
         name=settings.kind,
         base=results["base_model"],
@@ -82,6 +83,7 @@ def card(settings: Settings, results: dict[str, Any]) -> str:
         steps=f"{results['steps']:,}",
         rows=f"{results['rows']:,}",
         seconds=f"{results['seconds']:,.0f}",
+        split="the validation split" if rows is None else f"a seeded sample of {rows:,} rows of the validation split",
         results=text_table(["measure", "value"], [[name, f"{v:.4g}"] for name, v in results["validation"].items()]),
         options=text_table(["option", "value"], options),
         environment=", ".join(f"{name} {version}" for name, version in results["environment"].items()),

@@ -63,6 +63,8 @@ def report(results: dict[str, Any], out: Path) -> None:
     losses = [f"{results[name]:.4f}" for name in ("first_loss", "last_loss") if results[name] is not None]
     print(f"\n{results['steps']:,} steps over {results['rows']:,} points in {results['seconds']:,.0f} s, loss "
           f"{' to '.join(losses) or 'not logged'}")  # fmt: skip
+    rows = results["options"]["max_rows"]
+    print("on the validation split:" if rows is None else f"on a sample of {rows:,} rows of the validation split:")
     if (before := results.get("accuracy@1 before training")) is not None:
         print(f"    accuracy@1 before training: {before:.3f}")
     for name, value in results["validation"].items():
