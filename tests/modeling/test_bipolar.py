@@ -8,6 +8,7 @@ from datasets import Dataset
 
 from modeling.batching import GroupedBatchSampler
 from modeling.bipolar import PAPER, BipolarSystem
+from modeling.bipolar_encoder import BipolarEncoder
 from modeling.bipolar_heads import BipolarHeads
 from modeling.bipolar_loss import BipolarLoss, text_keys
 from modeling.recipe import load_recipe
@@ -181,8 +182,13 @@ def test_a_run_from_end_to_end(recipe):
     clean = results["evaluations"][0]
     assert clean["rows"] == 12 and 0 <= clean["trained"]["clean_accuracy_epa"] <= 1
     assert clean["base"]["clean_fusion_weight"] is None
-    from modeling.bipolar_encoder import BipolarEncoder
-
     encoder = BipolarEncoder.from_pretrained(str(options.run_dir / "merged"))
     ranking = encoder.rank("we love the trams every day", ["the trams are awful", "we hate the trams every day"])
     assert {row["corpus_id"] for row in ranking} == {0, 1} and ranking[0]["score"] >= ranking[1]["score"]
+    # files that are written again have the heads of the phase that is complete, and train nothing
+    (options.run_dir / "results.json").unlink()
+    again = run(options)
+    assert again["evaluations"] == results["evaluations"] and again["phases"] == results["phases"]
+    before, after = encoder.heads, BipolarEncoder.from_pretrained(str(options.run_dir / "merged")).heads
+    assert all(torch.equal(one, other) for one, other in zip(before.parameters(), after.parameters(), strict=True))
+    assert not torch.equal(before.classifier.weight, BipolarHeads(32, shared=False).classifier.weight)
