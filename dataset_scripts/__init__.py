@@ -13,6 +13,8 @@ CORPORA = {
     "ibm_argkp": "dataset_scripts.ibm_argkp:IbmArgKP",
     "stsb": "dataset_scripts.stsb:STSBenchmark",
     "sick": "dataset_scripts.sick:Sick",
+    "pit2015": "dataset_scripts.pit2015:Pit2015",
+    "turl": "dataset_scripts.turl:TwitterUrl",
     "congress": "dataset_scripts.congress:Congress",
     "sentiwordnet": "dataset_scripts.sentiwordnet:SentiWordNet",
     "mr": "dataset_scripts.mr:MovieReviews",

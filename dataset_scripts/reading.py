@@ -11,7 +11,7 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -48,6 +48,21 @@ def read_members(path: Path) -> Iterator[tuple[str, bytes]]:
         *(lzma.LZMAError, zlib.error, EOFError, RuntimeError),
     ) as error:
         raise ValueError(f"{path.name} is no readable archive ({error}); export or download it again") from error
+
+
+def unpacked_members(files: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    """Yields (name with its folders and without .gz, unpacked content) of every file, or of every file in an archive.
+
+    Raises:
+        ValueError: If an archive or a gzipped file is broken or cut off.
+    """
+    for file in files:
+        packed = file.name.lower().endswith(ARCHIVES)
+        for name, content in read_members(file) if packed else [(file.as_posix(), file.read_bytes())]:
+            if name.endswith(".gz"):
+                with readable(file):
+                    content = gzip.decompress(content)
+            yield name.removesuffix(".gz"), content
 
 
 def _open_unpacked(path: Path) -> BinaryIO:
@@ -120,17 +135,22 @@ def text_lines(path: Path, dropped: Counter[str], otherwise: str | None = None) 
         ValueError: If the file is broken or cut off.
     """
     with readable(path), fsspec.open(str(path), "rb", compression="infer") as file:
-        for number, line in enumerate(file, start=1):
-            for encoding in ("utf-8-sig" if number == 1 else "utf-8", otherwise):
-                try:
-                    text = line.decode(encoding) if encoding else None
-                    break
-                except UnicodeDecodeError:
-                    text = None
-            if text is None:
-                dropped["line: not UTF-8"] += 1
-            else:
-                yield text.rstrip("\r\n")
+        yield from decode_lines(file, dropped, otherwise)
+
+
+def decode_lines(lines: Iterable[bytes], dropped: Counter[str], otherwise: str | None = None) -> Iterator[str]:
+    """Yields lines as text without their ends; see `text_lines`."""
+    for number, line in enumerate(lines, start=1):
+        for encoding in ("utf-8-sig" if number == 1 else "utf-8", otherwise):
+            try:
+                text = line.decode(encoding) if encoding else None
+                break
+            except UnicodeDecodeError:
+                text = None
+        if text is None:
+            dropped["line: not UTF-8"] += 1
+        else:
+            yield text.rstrip("\r\n")
 
 
 def load_json(path: Path, kind: type) -> Any:

@@ -1,0 +1,85 @@
+"""PIT-2015: pairs of tweets with a graded paraphrase score from 0 to 5 (Xu et al., 2015; SemEval-2015 task 1)."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from dataset_scripts.corpus import Corpus
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.quality import normalise
+from dataset_scripts.reading import ARCHIVES, decode_lines, find_released, unpacked_members
+from dataset_scripts.schema import SIMILARITY
+
+RELEASED = {"train.data": "train", "dev.data": "validation", "test.data": "test"}
+# of the released columns: topic's number and name, two sentences, label, then the sentences with tags
+TOPIC, FIRST, SECOND, LABEL = 0, 2, 3, 4
+HIGHEST = 5
+_VOTES = re.compile(r"\((\d+), ?(\d+)\)")
+_DIGIT = re.compile(rf"[0-{HIGHEST}]")
+
+
+class Pit2015(Corpus):
+    """The released files that are there; `dev.data` is the validation split.
+
+    The score is the official one, from 0 to 5: in train and validation how many of five crowd workers called the pair
+    a paraphrase, in test an expert's grade. `group` is the number of the topic, a trend on Twitter.
+
+    The task's classification leaves out debatable pairs (2 votes of 5; grade 3), its graded similarity does not, and
+    neither does Di Giovanni and Brambilla's (2021, section 4.2): every valid row stays.
+    """
+
+    METADATA = load_metadata("pit2015")
+    FEATURES = {"similarity": SIMILARITY}
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """The released files of a folder, plain or gzipped; or one of them, or an archive with them.
+
+        Raises:
+            ValueError: If a given file has another name, from which no split can be told.
+        """
+        if path.is_dir():
+            found = find_released(path, RELEASED)
+            return [found[name] for name in RELEASED if name in found]
+        if path.name.removesuffix(".gz") not in RELEASED and not path.name.lower().endswith(ARCHIVES):
+            raise ValueError(f"{path} is not named {', '.join(RELEASED)} (plain or .gz), nor is it an archive of these")
+        return [path]
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row); see `Corpus.rows`."""
+        read = set()
+        for name, content in unpacked_members(files):
+            split = RELEASED.get(PurePosixPath(name).name)
+            if split in read:
+                self.dropped["file: a second one of its name"] += 1
+            elif split is not None:
+                read.add(split)
+                for line in decode_lines(io.BytesIO(content), self.dropped):
+                    if (row := self._row(line.split("\t"))) is not None:
+                        yield split, row
+
+    def _row(self, fields: list[str]) -> dict[str, Any] | None:
+        """The row of a line; None if it is of no use, which is counted."""
+        if len(fields) <= LABEL:
+            self.dropped["row: too few columns"] += 1
+            return None
+        first, second, score = normalise(fields[FIRST]), normalise(fields[SECOND]), _score(fields[LABEL].strip())
+        if score is None:
+            self.dropped[f"row: label is neither {HIGHEST} votes, as in (3, 2), nor a digit from 0 to {HIGHEST}"] += 1
+        elif not (first and second):
+            self.dropped["row: empty text"] += 1
+        else:
+            return {"sentence1": first, "sentence2": second, "score": score, "group": fields[TOPIC].strip()}
+        return None
+
+
+def _score(label: str) -> float | None:
+    """The votes for a paraphrase, or the expert's grade."""
+    if votes := _VOTES.fullmatch(label):
+        yes, no = map(int, votes.groups())
+        return float(yes) if yes + no == HIGHEST else None
+    return float(label) if _DIGIT.fullmatch(label) else None

@@ -1,0 +1,119 @@
+"""Twitter News URL corpus: pairs of tweets on one link with six people's votes (Lan et al., 2017)."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dataset_scripts.corpus import SPLITS, Corpus
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.quality import normalise
+from dataset_scripts.reading import ARCHIVES, decode_lines, unpacked_members
+from dataset_scripts.schema import SIMILARITY
+
+# by the end of its path: the authors' release (its samples aside), and the tokenised one, three files a split
+VOTED = re.compile(r"(?:.*/)?Twitter_URL_Corpus_(train|test)(?!.*sample)[^/]*\.txt")
+TOKENISED = re.compile(r"(?:.*/)?(train|test)/(a\.toks|b\.toks|sim\.txt)")
+PARTS = ("a.toks", "b.toks", "sim.txt")  # first sentences, second sentences, binary labels
+COLUMNS = 4  # of the authors' release: two sentences, votes, link
+PEOPLE = 6
+_VOTES = re.compile(rf"\(([0-{PEOPLE}]), ?{PEOPLE}\)")
+
+
+class TwitterUrl(Corpus):
+    """Both forms in which the corpus goes round: with votes, and tokenised in lower case with binary labels.
+
+    - `similarity`: the score is the number of people, of six, who called the pair a paraphrase. Every valid row stays.
+    - `paraphrases`: the score is 1 from 4 votes up and 0 from 2 down; pairs with 3 are left out (Lan et al., 2017). A
+      split is read from the tokenised files where they are there, and otherwise made from the votes.
+
+    `group` is the link. The tokenised files do not tell it: there it is the first sentence, which nearly all pairs of a
+    link share. No text is unescaped, since results are published on the texts as they are.
+    """
+
+    METADATA = load_metadata("turl")
+    FEATURES = {"similarity": SIMILARITY, "paraphrases": SIMILARITY}
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """Everything of either form below a folder, plain or gzipped; or one file with votes, or an archive.
+
+        Raises:
+            ValueError: If a given file has another name, from which no split can be told.
+        """
+        if path.is_dir():
+            return [file for file in super().find_files(path.resolve()) if _place(file.as_posix().removesuffix(".gz"))]
+        if not VOTED.fullmatch(path.name.removesuffix(".gz")) and not path.name.lower().endswith(ARCHIVES):
+            raise ValueError(f"{path} is no Twitter_URL_Corpus_test*.txt or _train*.txt; give {cls.METADATA.raw}")
+        return [path]
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row); see `Corpus.rows`.
+
+        Raises:
+            ValueError: If the votes that a configuration needs are not there, or tokenised files do not fit together.
+        """
+        found: dict[str, dict[str, bytes]] = defaultdict(dict)
+        for name, content in unpacked_members(files):
+            split, part = _place(name) or ("", "")
+            if split and part in found[split]:
+                self.dropped["file: a second one of its kind and split"] += 1
+            elif split:
+                found[split][part] = content
+        binary = config == "paraphrases"
+        if not binary and not any("votes" in parts for parts in found.values()):
+            raise ValueError(f"{config} needs votes (Twitter_URL_Corpus_test.txt); --config paraphrases does not")
+        for split in (split for split in SPLITS if split in found):
+            parts = found[split]
+            if binary and any(part in parts for part in PARTS):
+                rows = self._tokenised(split, parts)
+            else:
+                rows = self._voted(parts.get("votes", b""), binary)
+            for first, second, score, group in rows:
+                if first and second:
+                    yield split, {"sentence1": first, "sentence2": second, "score": score, "group": group}
+                else:
+                    self.dropped["row: empty text"] += 1
+
+    def _voted(self, content: bytes, binary: bool) -> Iterator[tuple[str, str, float, str]]:
+        for line in decode_lines(io.BytesIO(content), self.dropped):
+            fields = line.split("\t")
+            if not line.strip():
+                self.dropped["line: empty"] += 1
+            elif len(fields) != COLUMNS:
+                self.dropped["row: wrong number of columns"] += 1
+            elif (votes := _VOTES.fullmatch(fields[2].strip())) is None:
+                self.dropped[f"row: no votes of {PEOPLE}, as in (4,{PEOPLE})"] += 1
+            elif binary and int(votes[1]) * 2 == PEOPLE:
+                self.dropped[f"row: debatable, {votes[1]} votes of {PEOPLE}"] += 1
+            else:
+                score = float(int(votes[1]) * 2 > PEOPLE) if binary else float(votes[1])
+                yield normalise(fields[0]), normalise(fields[1]), score, fields[3].strip()
+
+    def _tokenised(self, split: str, parts: dict[str, bytes]) -> Iterator[tuple[str, str, float, str]]:
+        # side by side before they are decoded: a line that cannot be takes its partners with it
+        lines = [[line.rstrip(b"\r\n") for line in io.BytesIO(parts.get(part, b""))] for part in PARTS]
+        if len({len(of_part) for of_part in lines}) > 1:
+            lengths = ", ".join(f"{part} {len(of_part):,}" for part, of_part in zip(PARTS, lines, strict=True))
+            raise ValueError(f"the files in {split}/ differ in lines ({lengths}); give all three as they were released")
+        for line in decode_lines((b"\t".join(of_row) for of_row in zip(*lines, strict=True)), self.dropped):
+            fields = [normalise(field) for field in line.split("\t")]
+            if len(fields) != len(PARTS):
+                self.dropped["row: wrong number of columns"] += 1
+            elif fields[2] not in ("0", "1"):
+                self.dropped["row: label is neither 0 nor 1"] += 1
+            else:
+                yield fields[0], fields[1], float(fields[2]), fields[0]
+
+
+def _place(name: str) -> tuple[str, str] | None:
+    """(split, part) of a released file, where the part is "votes" or one of PARTS; None for any other file."""
+    if voted := VOTED.fullmatch(name):
+        return voted[1], "votes"
+    if tokenised := TOKENISED.fullmatch(name):
+        return tokenised[1], tokenised[2]
+    return None
