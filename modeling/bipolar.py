@@ -19,13 +19,14 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from dataset_scripts.sources import has_config, source_name
 from modeling.batching import GroupedBatchSampler
-from modeling.bipolar_encoder import USAGE
+from modeling.bipolar_encoder import USAGE, BipolarEncoder
 from modeling.bipolar_files import load_merged_with_heads, save_adapter_with_heads, save_merged_with_heads
 from modeling.bipolar_heads import BipolarHeads
 from modeling.bipolar_loss import OBJECTIVES, TASKS, BipolarLoss
 from modeling.counter_evaluators import LEARNED, CounterargumentEvaluator, Heads
 from modeling.counterarguments.candidates import Candidates
 from modeling.evaluators import Evaluator, SimilarityEvaluator
+from modeling.files import read_json, write_json
 from modeling.negatives import hard_negatives, hard_probability, random_negatives
 from modeling.recipe import Recipe, listed
 from modeling.system import Data, Paper, Phase, System
@@ -44,7 +45,8 @@ class BipolarSystem(System):
     (`objective: triplet`, `negatives: random`, `shared: true`, `normalised: false`, `fusion: none`). What is not in it:
     ranking among the arguments of a batch that holds whole debates (`objective: ranking`, `negatives: batch`), a
     retrieval head of its own for candidates (`shared: false`), which can tell counters from points, scores of both
-    heads joined with a weight learned on validation data (`fusion: learned`), and a start from another adapter.
+    heads joined with a weight learned on validation data (`fusion: learned`), and a start from another adapter. Unlike
+    in the paper u is of unit length throughout, as for all systems here, with the paper's pooling too.
     """
 
     PRIMARY = "counters_accuracy_epa"
@@ -72,13 +74,16 @@ class BipolarSystem(System):
         for option, choices in CHOICES.items():
             if recipe[option] not in choices:
                 raise ValueError(f"--{option} must be one of {', '.join(choices)}, got {recipe[option]!r}")
-        for option in ("margin", "scale"):
+        for option in ("margin", "scale", "hard_rate"):
             if not isinstance(recipe[option], int | float) or not 0 < recipe[option] < math.inf:
                 raise ValueError(f"--{option} must be above 0, got {recipe[option]!r}")
+        if not isinstance(recipe["hardest"], int) or recipe["hardest"] < 1:
+            raise ValueError(f"--hardest must be a number of arguments from 1, got {recipe['hardest']!r}")
         if recipe["objective"] == "triplet" and recipe["negatives"] == "batch":
             raise ValueError("--objective triplet needs a negative in each row: --negatives random, debate or hard")
-        if recipe["fusion"] not in (None, LEARNED) and not isinstance(recipe["fusion"], int | float):
-            raise ValueError(f"--fusion must be {LEARNED}, none or a weight, got {recipe['fusion']!r}")
+        fusion = recipe["fusion"]
+        if fusion not in (None, LEARNED) and not (isinstance(fusion, int | float) and 0 <= fusion < math.inf):
+            raise ValueError(f"--fusion must be {LEARNED}, none or a weight from 0, got {fusion!r}")
         if recipe["pooling"] == "cls" and recipe.lora:
             raise ValueError(
                 "--pooling cls changes a module that a LoRA adapter's files do not hold: use --lora false, or "
@@ -125,18 +130,23 @@ class BipolarSystem(System):
             return
         candidates = Candidates(self._rows.to_dict())
         for epoch in range(1, math.ceil(recipe.epochs) + 1):
-            negatives = self._negatives(model, candidates, epoch)
+            # kept, since a run that continues has to meet the same rows, and mined ones follow the model
+            path = recipe.run_dir / "data" / f"negatives-{epoch}.json"
+            if (negatives := read_json(path)) is None:
+                negatives = self._negatives(model, candidates, epoch)
+                write_json(path, negatives)
             yield Phase(f"epoch-{epoch}", rows.add_column("negative", negatives), loss, 1.0, arguments)
 
     def _negatives(self, model: SentenceTransformer, candidates: Candidates, epoch: int) -> list[str]:
         recipe, seed = self.recipe, (self.recipe.seed, epoch)
         if recipe["negatives"] != "hard":
             return random_negatives(candidates, seed, "sda" if recipe["negatives"] == "debate" else "epa")
-        u = torch.from_numpy(model.encode(candidates.texts, batch_size=64, normalize_embeddings=True))
-        with torch.no_grad():
-            documents, queries = self.heads.documents(u), self.heads.queries(u[torch.from_numpy(candidates.points)])
+        whole = BipolarEncoder(model, self.heads)
+        u = whole.encode(candidates.texts, batch_size=64)
+        documents = whole.retrieval_embeddings(u)
+        queries = whole.retrieval_embeddings(u[candidates.points], queries=True)
         probability = hard_probability(epoch, recipe["hard_rate"])
-        return hard_negatives(candidates, documents.numpy(), probability, seed, "point", queries.numpy())
+        return hard_negatives(candidates, documents, probability, seed, "point", queries)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         recipe, testing = self.recipe, split == "test"
@@ -155,12 +165,13 @@ class BipolarSystem(System):
     def _ranked(
         self, sources: list[str], split_of_corpus: str, split: str, limit: int | None, testing: bool
     ) -> CounterargumentEvaluator:
-        rows = [self.rows(source, SPLITS[split_of_corpus], split, limit) for source in sources]
+        rows = [self.rows(source, SPLITS[split_of_corpus], split) for source in sources]
         name = ", ".join(source_name(source) for source in sources)
         return CounterargumentEvaluator(
             concatenate_datasets(rows).to_dict(),
             split_of_corpus if testing else "counters",
             heads=None if testing else self._in_training,
+            limit=limit,
             title=f"best counter-arguments, {split_of_corpus} split",
             dataset=f"{name} ({split}, {split_of_corpus})",
             dataset_id=name,

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from sentence_transformers import SentenceTransformer
 
+from modeling.bipolar_encoder import BipolarEncoder
 from modeling.bipolar_files import encoder_of, heads_of
 from modeling.bipolar_heads import BipolarHeads
 from modeling.counterarguments.candidates import SETTINGS, Candidates
+from modeling.counterarguments.data import sample
+from modeling.counterarguments.ranking import NONE, reranked, shortlist
+from modeling.counterarguments.retrieval import tells_tasks
 from modeling.dot_plots import plot_dots
 from modeling.embeddings import embed
 from modeling.evaluators import Evaluator
@@ -20,7 +23,6 @@ from modeling.evaluators import Evaluator
 SHORTLISTS = (10, 30, 50)  # of table 3
 WEIGHTS = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 LEARNED = "learned"
-BLOCK = 512  # points ranked at once
 
 
 @dataclass
@@ -62,6 +64,7 @@ class CounterargumentEvaluator(Evaluator):
     Args:
         rows: Columns of `dataset_scripts.schema.COUNTERS`.
         heads: Returns the heads in training; None for models that carry theirs with them, or have none.
+        limit: Seeded sample of the points; the candidates stay all. None: all points.
     """
 
     headline = ("accuracy_epa", "retrieval", "classification_10", "classification_30", "classification_50",
@@ -73,21 +76,36 @@ class CounterargumentEvaluator(Evaluator):
         rows: Mapping[str, Sequence[str]],
         name: str = "counters",
         heads: Callable[[], Heads] | None = None,
+        limit: int | None = None,
         **facts: str,
     ) -> None:
         super().__init__(name, **facts)
-        self.candidates = Candidates(rows)
+        every = Candidates(rows)
+        self.candidates = every.take(sample(len(every), limit))
         self.rows = len(self.candidates)
         self.heads = heads
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Ranked:
         encoder, heads = (model, self.heads()) if self.heads else parts_of(model)
+        candidates = self.candidates
+        points = [candidates.texts[point] for point in candidates.points]
+        if heads is None and tells_tasks(model):
+            options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": False}
+            documents = model.encode_document(candidates.texts, **options)
+            return rank_all(candidates, model.encode_query(points, **options) @ documents.T)
         if cache is None:
-            vectors = encoder.encode(self.candidates.texts, batch_size=64, normalize_embeddings=True,
-                                     show_progress_bar=False)  # fmt: skip
+            u = encoder.encode(candidates.texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
         else:
-            vectors = embed(encoder, self.candidates.texts, cache, batch_size=64)
-        return rank_all(self.candidates, torch.from_numpy(np.array(vectors)), heads)
+            u = np.asarray(embed(encoder, candidates.texts, cache, batch_size=64))
+        if heads is None:
+            return rank_all(candidates, u[candidates.points] @ u.T)
+        whole = BipolarEncoder(encoder, heads.heads)
+        queries = whole.retrieval_embeddings(u[candidates.points], queries=True)
+
+        def log_odds(point: int, listed: np.ndarray) -> np.ndarray:
+            return whole.margins(u[point], u[listed])
+
+        return rank_all(candidates, queries @ whole.retrieval_embeddings(u).T, log_odds, heads.weight)
 
     def metrics(self, scores: Ranked) -> dict[str, float | int | None]:
         unseen = ~self.candidates.seen
@@ -114,89 +132,62 @@ def parts_of(model: SentenceTransformer) -> tuple[SentenceTransformer, Heads | N
     return encoder_of(model), Heads(heads, heads.fusion_weight) if heads is not None else None
 
 
-def rank_all(candidates: Candidates, vectors: torch.Tensor, heads: Heads | None) -> Ranked:
+def rank_all(
+    candidates: Candidates,
+    similarities: np.ndarray,
+    log_odds: Callable[[int, np.ndarray], np.ndarray] | None = None,
+    weight: float | str | None = None,
+) -> Ranked:
     """Ranks the candidates of every point in every setting.
 
     Args:
         candidates: n points and m texts.
-        vectors: u of the texts, shape (m, d).
-        heads: None: by cosine.
+        similarities: Of points and texts, shape (n, m).
+        log_odds: Those of the classifier for the text number of a point and k candidates', shape (k,); None: there is
+            no classifier.
+        weight: See `Heads`.
     """
-    with torch.no_grad():
-        if heads is None:
-            queries = documents = vectors
-        else:
-            heads.heads.eval()
-            queries, documents = heads.heads.queries(vectors), heads.heads.documents(vectors)
-        shortlists = {s: _shortlists(candidates, queries, documents, s) for s in SETTINGS}
-        firsts = {"retrieval": shortlists["epa"][0][:, 0]}
-        weight = None
-        if heads is None:
-            firsts |= {setting: found[:, 0] for setting, (found, _) in shortlists.items()}
-        else:
-            odds = {s: _log_odds(heads.heads, vectors, candidates, found) for s, (found, _) in shortlists.items()}
-            weight = _learned(candidates, *shortlists["epa"], odds["epa"]) if heads.weight == LEARNED else heads.weight
-            for setting, (found, similarities) in shortlists.items():
-                firsts[setting] = _first(found, similarities, odds[setting], weight)
-            for k in SHORTLISTS:
-                found, similarities = shortlists["epa"]
-                firsts[f"classification_{k}"] = _first(found[:, :k], similarities[:, :k], odds["epa"][:, :k], None)
+    listed = {setting: shortlist(similarities, candidates.of(setting), max(SHORTLISTS)) for setting in SETTINGS}
+    found, values = listed["epa"]
+    firsts = {"retrieval": found[:, 0]}
+    if log_odds is None:
+        firsts |= {setting: rows[:, 0] for setting, (rows, _) in listed.items()}
+    else:
+        odds = {setting: _odds(candidates, rows, log_odds) for setting, (rows, _) in listed.items()}
+        weight = _learned(candidates, found, values, odds["epa"]) if weight == LEARNED else weight
+        for setting, (rows, scores) in listed.items():
+            firsts[setting] = _first(rows, scores, odds[setting], weight)
+        for k in SHORTLISTS:
+            firsts[f"classification_{k}"] = reranked(found[:, :k], odds["epa"][:, :k])
+    right = np.array([[text in answers for text in row] for row, answers in
+                      zip(found.tolist(), candidates.answers, strict=True)])  # fmt: skip
     hits = {name: _hits(candidates, first) for name, first in firsts.items()}
-    within = np.array([[index in right for index in row] for row, right in
-                       zip(shortlists["epa"][0].tolist(), candidates.answers, strict=True)])  # fmt: skip
-    return Ranked(hits, {k: float(within[:, :k].any(axis=1).mean()) for k in SHORTLISTS}, weight)
+    return Ranked(hits, {k: float(right[:, :k].any(axis=1).mean()) for k in SHORTLISTS}, weight)
 
 
-def _shortlists(
-    candidates: Candidates, queries: torch.Tensor, documents: torch.Tensor, setting: str
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The candidates with the greatest similarities, as indices of texts, and these; shape (n, K), K at most 50.
-
-    Where a setting has fewer, the rest are -1 with a similarity of -inf.
-    """
-    pools = candidates.of(setting)
-    width = min(max(SHORTLISTS), max(len(pool) for pool in pools))
-    parts = []
-    for start in range(0, len(candidates), BLOCK):
-        block = pools[start : start + BLOCK]
-        allowed = torch.zeros(len(block), len(candidates.texts), dtype=torch.bool)
-        for row, pool in enumerate(block):
-            allowed[row, torch.from_numpy(pool)] = True
-        similarities = queries[torch.from_numpy(candidates.points[start : start + BLOCK])] @ documents.T
-        parts.append(similarities.masked_fill(~allowed, -torch.inf).topk(width))
-    values = torch.cat([part.values for part in parts])
-    return torch.cat([part.indices for part in parts]).masked_fill(values.isinf(), -1), values
+def _odds(candidates: Candidates, found: np.ndarray, log_odds: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+    """The log-odds of shortlisted texts, shape (n, K); 0 where there is none, which no ranking looks at."""
+    odds = np.zeros(found.shape, np.float32)
+    for row, (point, texts) in enumerate(zip(candidates.points, found, strict=True)):
+        there = texts != NONE
+        if there.any():
+            odds[row, there] = log_odds(point, texts[there])
+    return odds
 
 
-def _log_odds(
-    heads: BipolarHeads, vectors: torch.Tensor, candidates: Candidates, shortlists: torch.Tensor
-) -> torch.Tensor:
-    """The classifier's log-odds that a shortlisted text counters the point; shape (n, K)."""
-    parts = []
-    for start in range(0, len(shortlists), BLOCK):
-        found = shortlists[start : start + BLOCK]
-        points = vectors[torch.from_numpy(candidates.points[start : start + BLOCK])]
-        logits = heads.classify(points[:, None].expand(*found.shape, -1), vectors[found.clamp(min=0)])
-        parts.append((logits[..., 1] - logits[..., 0]).masked_fill(found < 0, -torch.inf))
-    return torch.cat(parts)
+def _first(found: np.ndarray, similarities: np.ndarray, odds: np.ndarray, weight: float | None) -> np.ndarray:
+    return reranked(found, odds if weight is None else similarities + weight * odds)
 
 
-def _first(found: torch.Tensor, similarities: torch.Tensor, odds: torch.Tensor, weight: float | None) -> torch.Tensor:
-    scores = odds if weight is None else similarities + weight * odds.masked_fill(found < 0, 0.0)
-    return found.gather(1, scores.argmax(dim=1, keepdim=True))[:, 0]
-
-
-def _learned(
-    candidates: Candidates, found: torch.Tensor, similarities: torch.Tensor, odds: torch.Tensor
-) -> float | None:
+def _learned(candidates: Candidates, found: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> float | None:
     """The weight with the highest accuracy; the first, and so the smallest, of equals, the classifier alone last."""
     weights = [*WEIGHTS, None]
     accuracies = [_hits(candidates, _first(found, similarities, odds, weight)).mean() for weight in weights]
     return weights[int(np.argmax(accuracies))]
 
 
-def _hits(candidates: Candidates, first: torch.Tensor) -> np.ndarray:
-    return np.array([index in right for index, right in zip(first.tolist(), candidates.answers, strict=True)])
+def _hits(candidates: Candidates, first: np.ndarray) -> np.ndarray:
+    return np.array([text in answers for text, answers in zip(first.tolist(), candidates.answers, strict=True)])
 
 
 def _mean(values: np.ndarray | None) -> float | None:

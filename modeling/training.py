@@ -25,6 +25,7 @@ from modeling.system import Data, Phase, System
 from modeling.trainer import LOSS_WEIGHTS, ElapsedTime, Trainer, load_owned, loss_parameters, save_owned
 
 logger = logging.getLogger(__name__)
+WEIGHTS = "weights.safetensors"  # of a phase; absent where a later one has them
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
@@ -39,17 +40,23 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
         Facts of each phase: name, rows, steps, seconds, rows per second, best score, log.
     """
     validation = SequentialEvaluator(system.evaluators("validation"))
-    facts = []
+    facts: list[dict[str, Any]] = []
+    before: Path | None = None
     for number, phase in enumerate(system.phases(model, data), start=1):
         folder = system.recipe.run_dir / "phases" / f"{number}-{phase.name}"
         record = read_json(folder / "phase.json")
         if record is None:
             record = _train_phase(system, model, phase, folder, validation)
-        else:
+            if before is not None and process_state().is_main_process:
+                # a phase has all that is trained: those of hundreds of epochs would fill the disk
+                for path in before.glob("*.safetensors"):
+                    path.unlink()
+        elif (folder / WEIGHTS).is_file():
             logger.info("phase %s is complete, loading its weights", folder.name)
-            _load_weights(model, folder / "weights.safetensors")
+            _load_weights(model, folder / WEIGHTS)
             load_owned(loss_parameters(model, phase.loss), folder / LOSS_WEIGHTS)
         facts.append(record)
+        before = folder
     return facts
 
 
@@ -92,7 +99,7 @@ def _train_phase(
     }
     if state.is_main_process:
         with atomic_folder(folder) as temporary:
-            save_file(trainable_weights(model), temporary / "weights.safetensors")
+            save_file(trainable_weights(model), temporary / WEIGHTS)
             save_owned(loss_parameters(model, phase.loss), temporary / LOSS_WEIGHTS)
             write_json(temporary / "phase.json", record)
         shutil.rmtree(checkpoints, ignore_errors=True)
