@@ -150,7 +150,9 @@ class CounterArgs18(Corpus):
 
     def _counters(self, item: Listed) -> Rows:
         for pair in _pairs(item):
-            if bare(pair.counter) in bare(pair.point):
+            if not bare(pair.counter):
+                self.dropped["pair: counter without words"] += 1
+            elif bare(pair.counter) in bare(pair.point):
                 self.dropped["pair: the counter is a part of the point"] += 1
             else:
                 yield (pair.point, pair.counter), _row(item, pair)

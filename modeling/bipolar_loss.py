@@ -132,7 +132,10 @@ class BipolarLoss(nn.Module):
 
 
 def text_keys(features: dict[str, Tensor]) -> Tensor:
-    """A number for each text of a batch, equal for equal tokens whatever the padding; shape (batch,), int64."""
+    """A number for each text of a batch, equal for equal tokens however long a padding follows; shape (batch,), int64.
+
+    Where tokenisers pad on the left, texts of two columns that differ in length are not recognised as equal.
+    """
     tokens = features["input_ids"] * features["attention_mask"]
     # a polynomial in the tokens modulo 2**64: two of the texts of a batch hardly ever agree by chance
     powers, power = [], 1

@@ -160,7 +160,8 @@ def reranking(model: CrossEncoder, candidates: Candidates, settings: Settings, c
     """
     vectors = embed(encoder_of(settings), candidates.texts, cache)
     rows = np.random.default_rng(settings.seed).permutation(len(candidates))[: settings.eval_points]
-    pools = [candidates.of("epa")[row] for row in rows]
+    everything = candidates.of("epa")
+    pools = [everything[row] for row in rows]
     found, _ = shortlist(vectors[candidates.points[rows]] @ vectors.T, pools, settings.shortlist)
     scores = np.full(found.shape, -np.inf, np.float32)
     for place, row in enumerate(tqdm(rows, "re-ranking", unit="point")):

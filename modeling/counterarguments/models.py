@@ -95,7 +95,9 @@ def identity(model: nn.Module) -> str:
     """
     encoder = getattr(model, "encoder", model)
     prompts, length = getattr(encoder, "prompts", None), getattr(encoder, "max_seq_length", None)
-    digest = hashlib.sha256(repr((repr(model), length, prompts)).encode())
+    heads = getattr(model, "heads", None)  # of a Bipolar-encoder: whether they normalise shows in no weight
+    shape = heads.get_config_dict() if heads is not None else None
+    digest = hashlib.sha256(repr((repr(model), length, prompts, shape)).encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())

@@ -93,7 +93,7 @@ def _preface(results: Results) -> str:
     lines = [f"{results['data']}, {results['evaluated_on']} data."]
     for split, facts in results["splits"].items():
         seen = f", {facts['seen']:,} of them in an earlier split" if facts["seen"] else ""
-        lines.append(f"{split}: {facts['points']:,} points of {facts['debates']:,} debates{seen}, "
+        lines.append(f"{split}: {facts['points']:,} points of {facts['debates']:,} groups of debates{seen}, "
                      f"{facts['candidates']:,} distinct texts.")  # fmt: skip
     if results["paper"]:
         lines.append(f"Cells of the official split: paper / ours. Paper: {SETUP}.")
@@ -103,7 +103,7 @@ def _preface(results: Results) -> str:
 def _legend(results: Results) -> str:
     rows = [row for row in results["rows"] if row["splits"]]
     lines = ["; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + ".",
-             "±: half of the 95 % bootstrap interval over debates."]  # fmt: skip
+             "±: half of the 95 % bootstrap interval over groups of debates (one thesis, or a shared text)."]  # fmt: skip
     if any(row["retriever"] != FEATURES and not row["reranker"] for row in rows):
         lines.append("Without re-ranking, @1/K is the same for every K.")
     if any(row["retriever"] == FEATURES and row["key"] != "simple-sd" for row in rows):
