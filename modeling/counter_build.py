@@ -8,6 +8,7 @@ from typing import Any
 from modeling import shortlist as nearest
 from modeling.collection import MAX_CHARACTERS, Collection, choose_columns, collect
 from modeling.counter_index import FAISS, CounterIndex
+from modeling.counter_models import document_encoder
 from modeling.index_build import check, describe_index, store
 from modeling.records import open_source
 
@@ -64,7 +65,7 @@ def build_counter_index(
         nearest.write(made, folder / FAISS)
         return {**facts, "reranks": index.reranks, "search": search}
 
-    return store(folder, found, loaded.encoder, facts, batch_size, overwrite, ROW_GROUP, finish)
+    return store(folder, found, document_encoder(loaded), facts, batch_size, overwrite, ROW_GROUP, finish)
 
 
 def part_of(found: Collection, first_row: int = 0, known: int = 0) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import numpy as np
 from modeling import shortlist as nearest
 from modeling.collection import Collection, choose_columns, collect
 from modeling.counter_build import ROW_GROUP, part_of
-from modeling.counter_index import FAISS, CounterIndex
+from modeling.counter_index import FAISS, LOCK, CounterIndex
+from modeling.counter_models import document_encoder
 from modeling.files import atomic_file, write_json
 from modeling.records import open_source
 from modeling.stored_texts import FACTS, ROWS, VECTORS
@@ -59,7 +60,7 @@ def extend_counter_index(
     id = id or (built["id"] if built["id"] in opened.columns else None)
     columns = choose_columns(opened, text or built["text"], None, id)
     found = collect(opened, columns, index.facts["max_characters"])
-    with FileLock(index.folder / "extension.lock"):
+    with FileLock(index.folder / LOCK):
         index = _reopened(index)
         for part in index.facts["parts"]:
             if part["digest"] == found.digest:
@@ -80,6 +81,8 @@ def _reopened(index: CounterIndex) -> CounterIndex:
 
 def _append(index: CounterIndex, found: Collection, batch_size: int) -> dict[str, Any]:
     """Embeds what is new and replaces the files; `index.json` is the last, and until then the old index holds."""
+    import pyarrow.parquet as pq
+
     from modeling.embeddings import embed_file
 
     size, dimension = index.shape
@@ -90,7 +93,7 @@ def _append(index: CounterIndex, found: Collection, batch_size: int) -> dict[str
     if len(new):
         texts = [found.texts[place] for place in new]
         path = index.folder / f"extension-{size}-{found.digest[:16]}.npy"
-        added = embed_file(index.model.encoder, texts, path, batch_size)
+        added = embed_file(document_encoder(index.model), texts, path, batch_size)
     first_row = sum(part["counts"]["read"] for part in index.facts["parts"])
     part = part_of(found, first_row, len(found.texts) - len(new))
     counts = _sum(index.facts["counts"], part["counts"], size + len(new))
@@ -105,6 +108,7 @@ def _append(index: CounterIndex, found: Collection, batch_size: int) -> dict[str
         _append_rows(index, found.rows, numbers, first_row, rows)
         grown = CounterIndex(index.folder, facts)
         grown.model, grown.vectors = index.model, np.load(vectors, mmap_mode="r")
+        grown._table = pq.ParquetFile(rows)
         made, facts["search"] = _extended(index, grown)
         nearest.library().write_index(made, str(faiss))
     write_json(index.folder / FACTS, facts)

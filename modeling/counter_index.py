@@ -11,8 +11,8 @@ import numpy as np
 
 from modeling import shortlist as nearest
 from modeling.collection import clean
-from modeling.counter_models import WithoutHeads, behaviour, load_counter_model
-from modeling.files import write_json
+from modeling.counter_models import WithoutHeads, asks_differently, behaviour, document_encoder, load_counter_model
+from modeling.files import read_json, write_json
 from modeling.stored_texts import FACTS, ROWS, StoredTexts
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from modeling.bipolar_encoder import BipolarEncoder
 
 FAISS = "counter.faiss"
+LOCK = "extension.lock"  # held by whoever replaces files
 HITS = ["argument", "rank", "score", "similarity", "text", "rows", "id", "row"]
 SAME = 0.999  # cosine from which a text may be the argument itself; the texts are then compared
 
@@ -79,18 +80,30 @@ class CounterIndex(StoredTexts):
     @cached_property
     def nearest(self) -> faiss.Index:
         """The FAISS index over the retrieval embeddings, memory-mapped; made again if its file is damaged."""
-        path = self.folder / FAISS
-        index = nearest.opened(path, self.facts["search"], *self.shape)
+        index = nearest.opened(self.folder / FAISS, self.facts["search"], *self.shape)
         if index is None:
             index, search = nearest.build(self._documents, self._queries, *self.shape)
             self.facts = {**self.facts, "search": search}
-            try:
-                nearest.write(index, path)
-                write_json(self.folder / FACTS, self.facts)
-            except OSError:  # a folder that cannot be written to: the index is in memory
-                return index
-            index = nearest.opened(path, search, *self.shape)
+            index = self._written(index) or index
         return index
+
+    def _written(self, made: faiss.Index) -> faiss.Index | None:
+        """Writes the FAISS index, with its facts, and maps it; None if it has to stay in memory.
+
+        That is so where the folder cannot be written to, is being extended, or has been since it was opened.
+        """
+        from filelock import FileLock
+
+        try:
+            with FileLock(self.folder / LOCK, timeout=0):  # Timeout is an OSError
+                stored = read_json(self.folder / FACTS) or {}
+                if any(stored.get(name) != self.facts.get(name) for name in ("counts", "parts")):
+                    return None
+                nearest.write(made, self.folder / FAISS)
+                write_json(self.folder / FACTS, {**stored, "search": self.facts["search"]})
+                return nearest.opened(self.folder / FAISS, self.facts["search"], *self.shape)
+        except (OSError, RuntimeError):  # RuntimeError: of FAISS, the disk is full
+            return None
 
     def ask(self, arguments: str | Sequence[str], top: int = 10, shortlist: int = 50) -> pd.DataFrame:
         """The best counter-arguments to each argument (Shi et al., section 4.3).
@@ -115,7 +128,7 @@ class CounterIndex(StoredTexts):
         u = self.model.encode(cleaned, batch_size=32)
         queries = self.model.retrieval_embeddings(u, queries=True)
         found = self.shortlisted(queries, shortlist)
-        own = self._own(cleaned, u, found)
+        own = self._own(cleaned, self._as_documents(cleaned, u), found)
         hits: list[tuple[Any, ...]] = []
         for argument, vector, query, numbers, same in zip(arguments, u, queries, found, own, strict=True):
             numbers = numbers[~np.isin(numbers, same)]
@@ -147,13 +160,18 @@ class CounterIndex(StoredTexts):
     def shortlisted(self, queries: np.ndarray, shortlist: int) -> list[np.ndarray]:
         """Numbers of the texts to compare exactly, for each query; one more than wanted, as one may be its own."""
         times = 1 if self.facts["search"]["kind"] == "flat" else nearest.OVERSAMPLING
-        wanted = min(times * shortlist + 1, self.nearest.ntotal)
-        numbers = self.nearest.search(np.ascontiguousarray(queries, np.float32), wanted)[1]
-        # fewer than wanted are -1; larger numbers are what an interrupted extension added
-        return [row[(row >= 0) & (row < self.shape[0])] for row in numbers]
+        # there are more in the file if it was extended since, or an extension was interrupted
+        numbers = nearest.search(self.nearest, queries, times * shortlist + 1, self.shape[0])
+        return [row[row >= 0] for row in numbers]  # -1: fewer than wanted
+
+    def _as_documents(self, texts: list[str], u: np.ndarray) -> np.ndarray:
+        """The vectors that the collection has of texts, whose vectors as questions are `u`."""
+        if not asks_differently(self.model):
+            return u
+        return document_encoder(self.model).encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
     def _own(self, texts: list[str], u: np.ndarray, found: list[np.ndarray]) -> list[list[int]]:
-        """Which of the candidates are the argument itself, for each argument."""
+        """Which of the candidates are the argument itself, for each argument; `u` are its vectors as documents."""
         close = [numbers[self.vectors[numbers] @ vector >= SAME] for vector, numbers in zip(u, found, strict=True)]
         numbers = np.unique(np.concatenate(close)).astype(np.int64)
         known = dict(zip(numbers.tolist(), self.carriers(numbers)["text"], strict=True))
@@ -213,4 +231,6 @@ class CounterIndex(StoredTexts):
         return self.model.retrieval_embeddings(self.vectors[numbers])
 
     def _queries(self, numbers: np.ndarray) -> np.ndarray:
+        if asks_differently(self.model):
+            return self.model.encode(self.carriers(numbers)["text"].tolist())
         return self.model.retrieval_embeddings(self.vectors[numbers], queries=True)

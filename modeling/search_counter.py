@@ -78,7 +78,8 @@ def ask(options: argparse.Namespace) -> None:
         print(f"\n{argument if len(argument) <= ASKED else argument[:ASKED].rstrip() + '...'}")
         columns = ["rank", "score", "similarity", "rows", "row", "text"]
         print(show(found[columns] if index.reranks else found[columns].drop(columns="score"), WIDTH))
-    for argument in set(arguments) - set(hits["argument"]):
+    answered = set(hits["argument"])
+    for argument in [argument for argument in arguments if argument not in answered]:
         print(f"\n{argument[:ASKED]}\nthe collection holds no other text")
     print(f"\n{_score(index)}")
     write_output(hits, out)

@@ -65,7 +65,8 @@ def build(documents: Vectors, queries: Vectors, count: int, dimension: int) -> t
     index.train(documents(np.sort(random.choice(count, min(count, PER_LIST * lists), replace=False))))
     add(index, documents, 0, count)
     asked = np.sort(random.choice(count, RECALL_SAMPLE, replace=False))
-    probes, recall = choose_probes(index, exact(documents, queries(asked), count, RECALL_AT + 1), queries(asked), asked)
+    questions = np.ascontiguousarray(queries(asked), np.float32)
+    probes, recall = choose_probes(index, exact(documents, questions, count, RECALL_AT + 1), questions, asked)
     return index, {
         "kind": "lists", "built_for": count, "lists": lists, "probes": probes, "recall": round(recall, 4),
         "recall_at": RECALL_AT, "recall_sample": RECALL_SAMPLE,
@@ -143,6 +144,28 @@ def opened(path: Path, facts: dict[str, Any], count: int, dimension: int, mapped
     if facts["kind"] == "lists":
         index.nprobe = facts["probes"]
     return index
+
+
+def search(index: faiss.Index, queries: np.ndarray, wanted: int, count: int) -> np.ndarray:
+    """Numbers of the nearest among the first `count` vectors of an index, which may have more.
+
+    Args:
+        index: As `opened` gives it.
+        queries: Shape (n, dimension).
+        wanted: Numbers per query, if there are so many vectors.
+        count: How many vectors there are for the asker, at least one.
+
+    Returns:
+        Shape (n, min(wanted, count)), best first; -1 where the lists that were looked into hold fewer.
+    """
+    params = None
+    if index.ntotal > count:
+        faiss = library()
+        first = faiss.IDSelectorRange(0, count)
+        lists = isinstance(index, faiss.IndexIVF)
+        params = (faiss.SearchParametersIVF(sel=first, nprobe=index.nprobe) if lists
+                  else faiss.SearchParameters(sel=first))  # fmt: skip
+    return index.search(np.ascontiguousarray(queries, np.float32), min(wanted, count), params=params)[1]
 
 
 def write(index: faiss.Index, path: Path) -> None:

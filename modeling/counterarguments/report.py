@@ -103,7 +103,7 @@ def _preface(results: Results) -> str:
 def _legend(results: Results) -> str:
     rows = [row for row in results["rows"] if row["splits"]]
     lines = ["; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + ".",
-             "±: half of the 95 % bootstrap interval over groups of debates (one thesis, or a shared text)."]  # fmt: skip
+             "±: half of the 95 % bootstrap interval over groups of debates (one thesis or text)."]  # fmt: skip
     if any(row["retriever"] != FEATURES and not row["reranker"] for row in rows):
         lines.append("Without re-ranking, @1/K is the same for every K.")
     if any(row["retriever"] == FEATURES and row["key"] != "simple-sd" for row in rows):

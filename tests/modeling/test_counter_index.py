@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from filelock import FileLock
 
 from modeling import counter_extension, embeddings
 from modeling import shortlist as nearest
 from modeling.counter_index import CounterIndex
-from modeling.counter_models import WithoutHeads
+from modeling.counter_models import WithoutHeads, document_encoder, load_counter_model
 from modeling.index import Index
 from modeling.search import main
 from tests.chosen import VECTORS_OF, Chosen
@@ -39,6 +40,27 @@ def bipolar(tiny_base, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bipolar") / "model"
     BipolarEncoder(SentenceTransformer(str(tiny_base)), heads).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def two_towers(tiny_base, tmp_path_factory):
+    """A function (seed of the encoder of queries) -> folder of an encoder of queries and one of documents."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Router
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
+    folder = tmp_path_factory.mktemp("towers")
+
+    def towers(seed):
+        if not (folder / str(seed)).exists():
+            queries = save_encoder(folder / f"{seed}-queries", seed)
+            routes = [list(SentenceTransformer(str(path))) for path in (queries, tiny_base)]
+            SentenceTransformer(modules=[Router.for_query_document(*routes), Normalize()]).save(
+                str(folder / str(seed)), create_model_card=False
+            )
+        return folder / str(seed)
+
+    return towers
 
 
 @pytest.fixture
@@ -274,6 +296,110 @@ def test_many_texts_are_searched_by_lists(sources, tiny_base, monkeypatch):
         assert found["similarity"].tolist() == pytest.approx(cosines[found["row"]], abs=1e-5)  # not of 8 bits
 
 
+@pytest.fixture
+def crowded(tmp_path, monkeypatch):
+    """An index of fifteen texts, t.csv with sixty that are nearer to "for" than these, and how to open the index.
+
+    The vectors of texts "a NUMBER" are at so many degrees from "for".
+    """
+
+    class Degrees(Chosen):
+        max_seq_length = 8
+
+        def encode(self, texts, **options):
+            angles = np.radians([float(text.split()[1]) if text.startswith("a ") else 0.0 for text in texts])
+            return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+        def get_embedding_dimension(self):
+            return 2
+
+    monkeypatch.setattr(CounterIndex, "load_model", staticmethod(lambda name: WithoutHeads(Degrees())))
+    for name, angles in (("s", range(100, 115)), ("t", range(10, 70))):
+        pd.DataFrame({"text": [f"a {angle}" for angle in angles]}).to_csv(tmp_path / f"{name}.csv", index=False)
+    CounterIndex.build(tmp_path / "s.csv", tmp_path / "index", model="degrees")
+    return lambda: CounterIndex.open(tmp_path / "index")
+
+
+def first_ten(index):
+    """What the fifteen texts answer: those at 100 to 109 degrees."""
+    hits = index.ask("for", top=10, shortlist=10)
+    assert hits["text"].tolist() == [f"a {angle}" for angle in range(100, 110)]
+    assert hits["row"].tolist() == list(range(10))
+
+
+def test_an_extension_takes_nothing_from_who_opened_the_index_before(crowded):
+    asked, unasked, other = crowded(), crowded(), crowded()
+    first_ten(asked)
+    other.extend(other.folder.parent / "t.csv")
+    first_ten(asked)
+    first_ten(unasked)  # maps the file only now
+    assert unasked.nearest.ntotal == 75
+    assert other.ask("for", top=10, shortlist=10)["text"].tolist() == [f"a {angle}" for angle in range(10, 20)]
+
+
+@pytest.mark.parametrize("moment", renames()[1:])
+def test_an_extension_killed_between_its_files_takes_nothing_away(crowded, monkeypatch, moment):
+    index, replace = crowded(), Path.replace
+    monkeypatch.setattr(Path, "replace", lambda self, target: (
+        interrupt() if Path(target).name == moment else replace(self, target)))  # fmt: skip
+    with pytest.raises(KeyboardInterrupt):
+        index.extend(index.folder.parent / "t.csv")
+    monkeypatch.setattr(Path, "replace", replace)
+    left = crowded()
+    first_ten(left)
+    assert (left.shape[0], left.nearest.ntotal) == (15, 75)
+
+
+@pytest.mark.parametrize("state", ["as it was left", "missing", "cut off"])
+def test_who_opened_an_index_before_it_was_extended_does_not_undo_that(crowded, monkeypatch, state):
+    monkeypatch.setattr(nearest, "EXACT", 40)
+    monkeypatch.setattr(nearest, "RECALL_SAMPLE", 20)
+    monkeypatch.setattr(nearest, "RECALL_AT", 10)
+    stale, other = crowded(), crowded()
+    other.extend(other.folder.parent / "t.csv")
+    file, facts = other.folder / "counter.faiss", other.folder / "index.json"
+    if state == "missing":
+        file.unlink()
+    elif state == "cut off":
+        file.write_bytes(file.read_bytes()[:-9])
+    before = facts.read_bytes(), file.read_bytes() if file.exists() else None
+    first_ten(stale)
+    assert (stale.nearest.ntotal, stale.facts["search"]["kind"]) == (15, "flat")  # in memory
+    assert (facts.read_bytes(), file.read_bytes() if file.exists() else None) == before
+    now = crowded()
+    assert (now.shape, len(now.facts["parts"]), now.facts["search"]["kind"]) == ((75, 2), 2, "lists")
+    assert now.ask("for", top=1)["text"].tolist() == ["a 10"]
+    assert nearest.opened(file, now.facts["search"], *now.shape).ntotal == 75
+
+
+def test_while_an_index_is_extended_nobody_else_writes_to_it(crowded):
+    index = crowded()
+    (index.folder / "counter.faiss").unlink()
+    with FileLock(index.folder / "extension.lock"):
+        first_ten(index)
+    assert not (index.folder / "counter.faiss").exists()
+    first_ten(crowded())
+    assert (index.folder / "counter.faiss").exists()
+
+
+def test_only_the_first_vectors_of_lists_are_found(monkeypatch):
+    monkeypatch.setattr(nearest, "EXACT", 0)
+    monkeypatch.setattr(nearest, "RECALL_SAMPLE", 20)
+    monkeypatch.setattr(nearest, "RECALL_AT", 10)
+    angles = np.linspace(np.pi / 2, 0, 400, endpoint=False)  # each is nearer to (1, 0) than the one before
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    index, facts = nearest.build(vectors.__getitem__, vectors.__getitem__, 400, 2)
+    assert facts["kind"] == "lists"
+    index.nprobe = index.nlist
+    asked = np.array([[1, 0]], np.float32)
+    assert nearest.search(index, asked, 20, 400).min() >= 370
+    found = nearest.search(index, asked, 20, 200)[0]
+    assert len(set(found.tolist())) == 20 and found.min() >= 170 and found.max() < 200
+    assert sorted(nearest.search(index, asked, 20, 7)[0].tolist()) == list(range(7))
+    index.nprobe = 1  # the list of the nearest has none of the first
+    assert nearest.search(index, asked, 20, 7)[0].tolist() == [-1] * 7
+
+
 def test_probes_are_as_few_as_the_recall_allows():
     class Lists:
         """Finds the first `nprobe` of ten neighbours."""
@@ -309,6 +435,58 @@ def test_a_model_or_an_index_of_another_kind_is_refused(sources, tiny_base, bipo
         CounterIndex.open(sources / "texts")
     with pytest.raises(ValueError, match="it is an index of texts, not of counter-arguments"):
         CounterIndex.build(sources / "a.csv", sources / "texts", model=str(tiny_base))
+
+
+@pytest.mark.parametrize("kind", ["two encoders", "prompts"])
+def test_arguments_are_asked_as_queries_and_the_collection_is_of_documents(sources, tiny_base, two_towers, kind):
+    from sentence_transformers import SentenceTransformer
+
+    if kind == "prompts":
+        folder = sources / "prompts"
+        SentenceTransformer(str(tiny_base), prompts={"query": "they hate sunday ", "document": "we love "}).save(
+            str(folder), create_model_card=False
+        )
+    else:
+        folder = two_towers(1)
+    encoder = SentenceTransformer(str(folder))
+    index = CounterIndex.build(sources / "a.csv", sources / "index", model=str(folder))
+    index.extend(sources / "b.csv")
+    texts = [*TEXTS, *MORE[-2:]]
+    queries, documents = encoder.encode_query(texts), encoder.encode_document(texts)
+    assert np.asarray(index.vectors) == pytest.approx(documents, abs=1e-5)
+    cosines = queries[3] @ documents.T
+    cosines[3] = -2  # the argument itself, whose vector as a query is far from that in the collection
+    hits = index.ask(TEXTS[3], top=25)
+    assert set(hits["text"]) == set(texts) - {TEXTS[3]}
+    for column in ("score", "similarity"):
+        assert hits[column].tolist() == pytest.approx(np.sort(cosines)[:0:-1], abs=1e-5)
+    assert hits["score"].tolist() == pytest.approx([cosines[texts.index(text)] for text in hits["text"]], abs=1e-5)
+    assert np.abs(queries - documents).max() > 0.1
+    # recall is measured with questions, too
+    assert index._queries(np.array([7, 2, 25])) == pytest.approx(queries[[7, 2, 25]], abs=1e-5)
+
+
+def test_recall_of_an_extension_is_measured_with_queries(sources, two_towers, monkeypatch):
+    index = CounterIndex.build(sources / "a.csv", sources / "index", model=str(two_towers(1)))
+    for name, value in (("EXACT", 24), ("RECALL_SAMPLE", 26), ("RECALL_AT", 3)):
+        monkeypatch.setattr(nearest, name, value)
+    exact, asked = nearest.exact, []
+    monkeypatch.setattr(nearest, "exact", lambda documents, questions, *sizes: (
+        asked.append(questions), exact(documents, questions, *sizes))[1])  # fmt: skip
+    index.extend(sources / "b.csv")  # the rows are not in their place yet
+    assert index.facts["search"]["kind"] == "lists"
+    queries = index.model.encoder.encode_query([*TEXTS, *MORE[-2:]])
+    assert asked[0] == pytest.approx(queries, abs=1e-5)
+
+
+def test_another_encoder_of_queries_or_of_documents_is_another_model(sources, tiny_base, two_towers):
+    index = CounterIndex.build(sources / "a.csv", sources / "index", model=str(two_towers(1)))
+    with pytest.raises(ValueError, match="2' is another model"):
+        CounterIndex.open(index.folder, model=str(two_towers(2))).ask("we love the trams")
+    with pytest.raises(ValueError, match="tiny' is another model"):  # the encoder of documents alone
+        CounterIndex.open(index.folder, model=str(tiny_base)).ask("we love the trams")
+    plain = load_counter_model(str(tiny_base))
+    assert document_encoder(plain) is plain.encoder
 
 
 def test_other_heads_on_the_same_encoder_are_another_model(sources, bipolar, tiny_base):
@@ -399,6 +577,16 @@ def test_from_building_to_extending(sources, bipolar, capsys):
     pd.DataFrame({"argument": ["we love sunday"]}).to_csv(sources / "asked.csv")
     run("ask", sources / "index", "--file", sources / "asked.csv", "--top", 1, "--shortlist", 25)
     assert "we love sunday\n" in capsys.readouterr().out
+
+
+def test_arguments_without_an_answer_are_told_in_their_order(plane, capsys):
+    pd.DataFrame({"text": ["for"]}).to_csv(plane.folder.parent / "one.csv", index=False)
+    CounterIndex.build(plane.folder.parent / "one.csv", plane.folder.parent / "one", model="chosen")
+    asked = [f"{' ' * number}for" for number in (5, 2, 7, 0, 3, 6, 1, 4)]  # one text, spaced in ways of their own
+    run("ask", plane.folder.parent / "one", *asked)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith("for")] == asked
+    assert lines.count("the collection holds no other text") == 8
 
 
 @pytest.mark.parametrize(
