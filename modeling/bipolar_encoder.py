@@ -22,10 +22,11 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from modeling.adapters import FINGERPRINT, AdapterError
+from modeling.backbone import BUNDLED
 from modeling.bipolar_files import DESCRIPTION, encoder_of, heads_of, write_merged
 from modeling.bipolar_heads import BipolarHeads
 from modeling.files import read_json
-from modeling.loading import load_model, local_folder, released_models
+from modeling.loading import load_model, local_folder, unreachable
 
 __all__ = ["USAGE", "BipolarEncoder", "encoder_of", "heads_of"]
 
@@ -36,7 +37,11 @@ USAGE = """With its classification head, which ranks what was retrieved, it is o
 from modeling.bipolar_encoder import BipolarEncoder
 
 model = BipolarEncoder.from_pretrained("{{repo_id}}")
-model.rank(point, candidates, top_k=3, return_documents=True)  # [{"corpus_id": 7, "score": 0.98, "text": "..."}, ...]
+point = "Trams should be free. Whoever pays nothing leaves the car at home, and the streets get quieter."
+candidates = ["Free trams are crowded with people who used to walk, and car drivers stay in their cars.",
+              "Libraries should open on Sundays, when people have time to read."]
+for row in model.rank(point, candidates, top_k=3, return_documents=True):
+    print(row["score"], row["text"])  # the higher, the better; often below 0, and no probability
 ```
 
 Retrieval alone needs sentence-transformers only. Points go through `model.encode_query`, candidates through
@@ -275,14 +280,13 @@ class BipolarEncoder(
     @classmethod
     def _from_pretrained(cls, *, model_id: str, **hub: Any) -> BipolarEncoder:
         folder = local_folder(model_id)
+        if model_id == BUNDLED:
+            raise AdapterError(f"{model_id}: the untrained encoder has no heads; it is no Bipolar-encoder")
         if not folder.is_dir():
             try:
                 folder = Path(snapshot_download(model_id, **hub))
             except (OSError, ValueError) as error:
-                raise ValueError(
-                    f"the model {model_id!r} could not be loaded ({type(error).__name__}: {str(error)[:200]}). Name a "
-                    f"folder, a Hub id, or a released model: {', '.join(released_models()) or 'none yet'}."
-                ) from error
+                raise ValueError(unreachable(model_id, error)) from error
         folder = folder / "merged" if (folder / "merged").is_dir() else folder
         model = load_model(folder)
         if (heads := heads_of(model)) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 from huggingface_hub import constants
@@ -51,10 +52,18 @@ def load_model(source: str | Path) -> SentenceTransformer:
     try:
         return SentenceTransformer(path, local_files_only=constants.HF_HUB_OFFLINE)
     except (OSError, ValueError) as error:
-        raise ValueError(
-            f"the model {str(source)!r} could not be loaded ({type(error).__name__}: {str(error)[:200]}). Name a "
-            f"folder, a Hub id, {BUNDLED!r}, or a released model: {', '.join(released_models()) or 'none yet'}."
-        ) from error
+        raise ValueError(unreachable(source, error)) from error
+
+
+def unreachable(source: str | Path, error: Exception) -> str:
+    """What to say of a model that could not be loaded: the nearest released name, why, and what there is."""
+    near = difflib.get_close_matches(str(source), released_models(), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    reason = f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
+    return (
+        f"the model {str(source)!r} could not be loaded ({reason}){hint} Name a folder, a Hub id, {BUNDLED!r}, or a "
+        f"released model: {', '.join(released_models()) or 'none yet'}."
+    )
 
 
 def load_adapters(*sources: str | Path) -> SentenceTransformer:

@@ -173,8 +173,11 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     with friendly_errors(PROGRAM):
+        import warnings
+
         from transformers.utils import logging
 
+        warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
         logging.disable_progress_bar()  # of loading weights; the bars of long work stay
         command.run(options)
 

@@ -99,12 +99,14 @@ def extend(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     given = {name: value for name, value in vars(options).items() if name not in ("index", "model", "source")}
     index = CounterIndex.open(options.index, options.model)
+    before = index.facts["counts"]["distinct"]
     part = index.extend(options.source, **given)
     if not part["added"]:
         print(f"\n{options.index} has these rows already, from {part['source']}: nothing to do")
         return
     print(f"\n{part['source']}: " + "\n".join(describe(Counts(**part["counts"]), part["source"])))
-    print(f"  {part['known']:>9,} x known already, not embedded again")
+    print(f"  {index.facts['counts']['distinct'] - before:>9,} x new, embedded\n"
+          f"  {part['known']:>9,} x known already, not embedded again")  # fmt: skip
     print(f"\n{options.index} has {index.facts['counts']['distinct']:,} arguments now, "
           f"{time.perf_counter() - start:.0f} s\n{_search(index.facts)}")  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Evaluates retrieval of the best counter-argument: tables 2 and 3 of the Bipolar-encoder's paper, for any models.
 
     python -m modeling.counterarguments data/counterargs18 --model bundled
-    python -m modeling.counterarguments data/counterargs18 --bipolar bipolar-minilm --rows bm25,bipolar --out counters
+    python -m modeling.counterarguments data/counterargs18 --bipolar bipolar-minilm --rows bm25,bipolar --out tables
 
 Accuracy@1 in the four settings of candidates, and after re-ranking the K that were retrieved, on the published split
 and on one by thesis, with 95 % intervals, the shortlists' recall, time and memory. DATA is a folder written by python
