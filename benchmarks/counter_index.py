@@ -130,7 +130,7 @@ def measure(folder: Path, facts: dict[str, Any], kind: str, questions: np.ndarra
 def make(index: CounterIndex, kind: str) -> tuple[Any, dict[str, Any], float]:
     """An index of a kind, its facts, and the seconds to build it."""
     if kind == "hnsw":
-        faiss = nearest.library()
+        faiss = nearest.load_faiss()
         made = faiss.IndexHNSWSQ(index.shape[1], faiss.ScalarQuantizer.QT_8bit, 32, faiss.METRIC_INNER_PRODUCT)
         made.hnsw.efSearch = 256
         start = now()
@@ -153,7 +153,7 @@ def asked(folder: Path) -> None:
     import pandas as pd  # noqa: F401  its memory is not that of the index
     import pyarrow.parquet as pq  # noqa: F401
 
-    nearest.library()
+    nearest.load_faiss()
     before = _resident()
     index = CounterIndex.open(folder)
     questions = np.asarray(index.vectors[:: index.shape[0] // 50][:50])

@@ -38,8 +38,10 @@ from modeling.bipolar_encoder import BipolarEncoder
 
 model = BipolarEncoder.from_pretrained("{{repo_id}}")
 point = "Trams should be free. Whoever pays nothing leaves the car at home, and the streets get quieter."
-candidates = ["Free trams are crowded with people who used to walk, and car drivers stay in their cars.",
-              "Libraries should open on Sundays, when people have time to read."]
+candidates = [
+    "Free trams are crowded with people who used to walk, and car drivers stay in their cars.",
+    "Libraries should open on Sundays, when people have time to read.",
+]
 for row in model.rank(point, candidates, top_k=3, return_documents=True):
     print(row["score"], row["text"])  # the higher, the better; often below 0, and no probability
 ```

@@ -47,7 +47,7 @@ def build_counter_index(
     Raises:
         ValueError: As for `build_index`; or if FAISS is not installed.
     """
-    nearest.library()
+    nearest.load_faiss()
     folder = Path(out).expanduser()
     check(folder, max_characters, batch_size)
     opened = open_source(source, config, split, encoding)

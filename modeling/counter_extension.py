@@ -110,7 +110,7 @@ def _append(index: CounterIndex, found: Collection, batch_size: int) -> dict[str
         grown.model, grown.vectors = index.model, np.load(vectors, mmap_mode="r")
         grown._table = pq.ParquetFile(rows)
         made, facts["search"] = _extended(index, grown)
-        nearest.library().write_index(made, str(faiss))
+        nearest.load_faiss().write_index(made, str(faiss))
     write_json(index.folder / FACTS, facts)
     return part
 

@@ -26,7 +26,7 @@ OVERSAMPLING = 2  # times as many are taken from the approximate index as are wa
 Vectors = Callable[[np.ndarray], np.ndarray]  # (k,) numbers -> (k, dimension) float32
 
 
-def library() -> ModuleType:
+def load_faiss() -> ModuleType:
     """FAISS.
 
     Raises:
@@ -52,7 +52,7 @@ def build(documents: Vectors, queries: Vectors, count: int, dimension: int) -> t
         The index, in memory, and its facts: `kind` (`flat` or `lists`), `built_for` (vectors), and for lists their
         number, `probes` (how many a question looks into), `recall`, `recall_at` and `recall_sample`.
     """
-    faiss = library()
+    faiss = load_faiss()
     if count <= EXACT:
         index = faiss.IndexFlatIP(dimension)
         add(index, documents, 0, count)
@@ -83,11 +83,11 @@ def add(index: faiss.Index, documents: Vectors, start: int, stop: int) -> None:
 
 def exact(documents: Vectors, asked: np.ndarray, count: int, top: int) -> np.ndarray:
     """Numbers of the nearest of all vectors, without an index; shape (n, top), best first."""
-    library()
+    load_faiss()
     from faiss.contrib.exhaustive_search import knn_ground_truth
 
     blocks = tqdm(_blocks(documents, 0, count), "measuring recall", -(-count // BLOCK), unit="block")
-    return knn_ground_truth(asked, blocks, top, metric_type=library().METRIC_INNER_PRODUCT, ngpu=0)[1]
+    return knn_ground_truth(asked, blocks, top, metric_type=load_faiss().METRIC_INNER_PRODUCT, ngpu=0)[1]
 
 
 def choose_probes(
@@ -133,7 +133,7 @@ def extend(
 
 def opened(path: Path, facts: dict[str, Any], count: int, dimension: int, mapped: bool = True) -> faiss.Index | None:
     """The index in a file, memory-mapped unless it is to be extended; None if it is missing or damaged."""
-    faiss = library()
+    faiss = load_faiss()
     try:
         index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC if mapped else 0)
     except RuntimeError:
@@ -160,7 +160,7 @@ def search(index: faiss.Index, queries: np.ndarray, wanted: int, count: int) -> 
     """
     params = None
     if index.ntotal > count:
-        faiss = library()
+        faiss = load_faiss()
         first = faiss.IDSelectorRange(0, count)
         lists = isinstance(index, faiss.IndexIVF)
         params = (faiss.SearchParametersIVF(sel=first, nprobe=index.nprobe) if lists
@@ -171,7 +171,7 @@ def search(index: faiss.Index, queries: np.ndarray, wanted: int, count: int) -> 
 def write(index: faiss.Index, path: Path) -> None:
     """Writes an index under a temporary name and renames it."""
     with atomic_file(path) as temporary:
-        library().write_index(index, str(temporary))
+        load_faiss().write_index(index, str(temporary))
 
 
 def _blocks(documents: Vectors, start: int, stop: int) -> Iterator[np.ndarray]:
