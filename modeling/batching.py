@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,12 +17,11 @@ from torch.nn.functional import pad
 WINDOW = 32  # batches that are sorted by length together; more saves little padding and costs randomness
 
 
-class LengthGroupedBatchSampler(DefaultBatchSampler):
-    """Shuffles, sorts windows of some batches by length, and shuffles the batches.
+class _DealtBatchSampler(DefaultBatchSampler):
+    """Batches in an order that depends on seed and epoch alone, dealt out to the processes.
 
-    Padding is dynamic, so a batch costs as much as its longest text: batches of similar length save most of it.
-    `batch_size` is the size per process. Global batches are formed first and then dealt out to the processes, so
-    that N processes with batches of B / N see, step by step, the rows that one process with batches of B sees.
+    Global batches are formed first and then dealt out, so that N processes with batches of B / N see, step by step, the
+    rows that one process with batches of B sees.
 
     Args:
         dataset: Rows whose string columns are texts.
@@ -46,83 +46,80 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
     ) -> None:
         super().__init__(dataset, batch_size, drop_last, valid_label_columns, generator, seed)
         self.processes = int(os.environ.get("WORLD_SIZE", "1"))
-        self.lengths = text_lengths(dataset)
         self.global_batch = batch_size * self.processes
-        _check_size(len(self.lengths), self.global_batch)
+        self.rows = len(dataset)
+        if self.rows < self.global_batch:
+            raise ValueError(
+                f"{self.rows} training rows are fewer than one batch of {self.global_batch}: lower --batch_size, or "
+                "check --data and the quality filter"
+            )
         # accelerate hands the epoch to `sampler` when it divides batches between processes, not to the batch
         # sampler itself: without this every epoch would repeat the first one's order
         self.sampler = self
-
-    def __len__(self) -> int:
-        return len(self.lengths) // self.global_batch * self.processes
-
-    def __iter__(self) -> Iterator[list[int]]:
-        random = np.random.default_rng((self.seed, self.epoch))
-        order = random.permutation(len(self.lengths))
-        order = order[: len(order) // self.global_batch * self.global_batch]
-        size = WINDOW * self.global_batch
-        windows = [order[start : start + size] for start in range(0, len(order), size)]
-        # descending: the largest batch of a window first
-        grouped = np.concatenate([window[np.argsort(-self.lengths[window], kind="stable")] for window in windows])
-        batches = grouped.reshape(-1, self.global_batch)
-        for batch in batches[random.permutation(len(batches))]:
-            for process in range(self.processes):
-                yield batch[process :: self.processes].tolist()
-
-
-class GroupedBatchSampler(DefaultBatchSampler):
-    """Batches that hold whole groups as far as they fit, in an order that depends on seed and epoch alone.
-
-    Where the rows of a batch are each other's negatives, those of one group are the hard ones. Batches are dealt out to
-    processes as in `LengthGroupedBatchSampler`. The rows that the last batch lacks are left out, others in each epoch.
-
-    Args:
-        dataset, batch_size, drop_last, valid_label_columns, generator, seed: As there.
-        groups: Group of each row.
-
-    Raises:
-        ValueError: If there are fewer rows than one global batch has, or not one group per row.
-    """
-
-    def __init__(
-        self,
-        dataset: Dataset,
-        batch_size: int,
-        drop_last: bool = True,
-        valid_label_columns: list[str] | None = None,
-        generator: torch.Generator | None = None,
-        seed: int = 0,
-        groups: Sequence[str] = (),
-    ) -> None:
-        super().__init__(dataset, batch_size, drop_last, valid_label_columns, generator, seed)
-        self.processes = int(os.environ.get("WORLD_SIZE", "1"))
-        self.global_batch = batch_size * self.processes
-        if len(groups) != len(dataset):
-            raise ValueError(f"there are {len(groups)} groups for {len(dataset)} rows")
-        _check_size(len(dataset), self.global_batch)
-        _, numbers, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-        self.members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
-        self.rows = len(dataset)
-        self.sampler = self  # see above
 
     def __len__(self) -> int:
         return self.rows // self.global_batch * self.processes
 
     def __iter__(self) -> Iterator[list[int]]:
         random = np.random.default_rng((self.seed, self.epoch))
-        order = np.concatenate([random.permutation(self.members[i]) for i in random.permutation(len(self.members))])
-        batches = order[: self.rows // self.global_batch * self.global_batch].reshape(-1, self.global_batch)
+        whole = self.rows // self.global_batch * self.global_batch
+        batches = self.order(random, whole).reshape(-1, self.global_batch)
         for batch in batches[random.permutation(len(batches))]:
             for process in range(self.processes):
                 yield batch[process :: self.processes].tolist()
 
+    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
+        """The rows of the global batches, one batch after the other, shape (whole,)."""
+        raise NotImplementedError
 
-def _check_size(rows: int, batch: int) -> None:
-    if rows < batch:
-        raise ValueError(
-            f"{rows} training rows are fewer than one batch of {batch}: lower --batch_size, or check --data and the "
-            "quality filter"
-        )
+
+class LengthGroupedBatchSampler(_DealtBatchSampler):
+    """Shuffles, sorts windows of some batches by length, and shuffles the batches.
+
+    Padding is dynamic, so a batch costs as much as its longest text: batches of similar length save most of it.
+    `batch_size` is the size per process: N processes with batches of B / N see, step by step, the rows that one process
+    with batches of B sees.
+
+    Args and raises: As `_DealtBatchSampler`.
+    """
+
+    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        self.lengths = text_lengths(dataset)
+
+    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
+        order = random.permutation(self.rows)[:whole]
+        size = WINDOW * self.global_batch
+        windows = [order[start : start + size] for start in range(0, len(order), size)]
+        # descending: the largest batch of a window first
+        return np.concatenate([window[np.argsort(-self.lengths[window], kind="stable")] for window in windows])
+
+
+class GroupedBatchSampler(_DealtBatchSampler):
+    """Batches that hold whole groups as far as they fit.
+
+    Where the rows of a batch are each other's negatives, those of one group are the hard ones. The rows that the last
+    batch lacks are left out, others in each epoch.
+
+    Args:
+        dataset: The rows.
+        groups: Group of each row.
+        *args, **kwargs: As of `_DealtBatchSampler`.
+
+    Raises:
+        ValueError: If there are fewer rows than one global batch has, or not one group per row.
+    """
+
+    def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        if len(groups) != len(dataset):
+            raise ValueError(f"there are {len(groups)} groups for {len(dataset)} rows")
+        _, numbers, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+        self.members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
+
+    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
+        shuffled = [random.permutation(self.members[i]) for i in random.permutation(len(self.members))]
+        return np.concatenate(shuffled)[:whole]
 
 
 def text_lengths(dataset: Dataset) -> np.ndarray:
