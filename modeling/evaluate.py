@@ -19,6 +19,7 @@ from typing import Any
 from modeling import DEFAULT_RECIPE, SYSTEMS, get_system
 from modeling.cli import friendly_errors, option_comments
 from modeling.files import missing_folder, read_json, write_json, write_text
+from modeling.options import count
 from modeling.recipe import SHARED, Recipe, listed, load_recipe
 
 PROGRAM = "python -m modeling.evaluate"
@@ -62,7 +63,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     add("--system", default=system, help=f"whose test data and paper: {', '.join(SYSTEMS)} (default: %(default)s)")
     add("--base", help="untrained encoder to compare with and, where the paper does, to filter test rows by; default: "
         "the one that the first model records, else 'bundled'; 'none': no column of it")  # fmt: skip
-    add("--max_rows", type=_positive, help="seeded sample of the rows of each source; default: all")
+    add("--max_rows", type=count, help="seeded sample of the rows of each source; default: all")
     add("--out", type=Path, help="folder for table.md, results.json and plots/; default: print only")
     add("--cache_dir", default=recipe.cache_dir, help=SHARED["cache_dir"].metadata["help"])
     group = parser.add_argument_group(
@@ -97,12 +98,6 @@ def source_options(system: str) -> dict[str, str]:
     torch.
     """
     return {key: text for key, text in option_comments(demonstration(system)).items() if text.startswith("source of ")}
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number above 0")
-    return int(text)
 
 
 def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:

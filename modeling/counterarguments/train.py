@@ -17,6 +17,7 @@ from typing import Any
 
 from modeling.cli import friendly_errors
 from modeling.files import missing_folder
+from modeling.options import count
 from modeling.recipe import SHARED
 
 PROGRAM = "python -m modeling.counterarguments.train"
@@ -101,20 +102,20 @@ def _shared_options(parser: argparse.ArgumentParser, cross: bool) -> None:
         help="the clean or the published split (default: %(default)s)")  # fmt: skip
     add("--base", default="bundled", help="encoder: folder, Hub id, or 'bundled' (default: %(default)s)")
     add("--base_id", metavar="ID", help="Hub id to record for a base that is a folder")
-    add("--epochs", type=_count, default=3 if cross else 4, metavar="N",
+    add("--epochs", type=count, default=3 if cross else 4, metavar="N",
         help="passes over the points (default: %(default)s; the paper's 200)")  # fmt: skip
-    add("--batch_size", type=_count, default=16, metavar="N",
+    add("--batch_size", type=count, default=16, metavar="N",
         help="points per step (default: %(default)s; the paper's 4)")  # fmt: skip
     add("--learning_rate", type=_rate, default=5e-5, metavar="RATE",
         help="peak learning rate of AdamW (default: %(default)g; the paper's 3e-6)")  # fmt: skip
-    add("--max_length", type=_count, default=256, metavar="N",
+    add("--max_length", type=count, default=256, metavar="N",
         help=f"tokens of a {'pair of texts' if cross else 'text'}; the rest is cut (default: %(default)s)")  # fmt: skip
-    add("--max_steps", type=_count, default=-1, metavar="N", help="optimiser steps at most")
-    add("--max_rows", type=_count, metavar="N", help="seeded sample of each split; default: all")
+    add("--max_steps", type=count, default=-1, metavar="N", help="optimiser steps at most")
+    add("--max_rows", type=count, metavar="N", help="seeded sample of each split; default: all")
     add("--seed", type=int, default=42, metavar="N", help="of weights, order and negatives (default: %(default)s)")
     add("--anchor", choices=("positive", "point"), default="point" if cross else "positive",
         help="what mined negatives are nearest to, the row's counter or its point (default: %(default)s)")  # fmt: skip
-    add("--pool_size", type=_count, default=1, metavar="N",
+    add("--pool_size", type=count, default=1, metavar="N",
         help="from how many of the nearest a mined negative is drawn (default: %(default)s)")  # fmt: skip
     add("--cache_dir", default=SHARED["cache_dir"].default, metavar="FOLDER",
         help="where prepared data and vectors are kept (default: %(default)s)")  # fmt: skip
@@ -132,16 +133,10 @@ def _bi_encoder_options(parser: argparse.ArgumentParser) -> None:
 def _cross_encoder_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hard_negatives", dest="hard", type=_share, default=0.0, metavar="SHARE",
                         help="share of negatives mined by the untrained base (default: 0, the paper's)")  # fmt: skip
-    parser.add_argument("--shortlist", type=_count, default=10, metavar="K",
+    parser.add_argument("--shortlist", type=count, default=10, metavar="K",
                         help="candidates that are re-ranked at the end (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--eval_points", type=_count, default=200, metavar="N",
+    parser.add_argument("--eval_points", type=count, default=200, metavar="N",
                         help="validation points for which they are (default: %(default)s)")  # fmt: skip
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number above 0")
-    return int(text)
 
 
 def _number(text: str, least: float, most: float, what: str) -> float:
