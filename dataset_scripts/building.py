@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import shutil
+import sys
 import tempfile
-from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from datasets import ClassLabel, DatasetDict
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
 
 from dataset_scripts import get_corpus
-from dataset_scripts.card import PLOT, BuiltConfig, write_card
+from dataset_scripts.built import BuiltConfig
+from dataset_scripts.card import PLOT, write_card
+from dataset_scripts.corpus import Corpus
 from dataset_scripts.metadata import Metadata
 from dataset_scripts.sources import source_name
-from dataset_scripts.statistics import plot_statistics, stance_statistics
+from dataset_scripts.statistics import StanceStatistics, plot_statistics, stance_statistics
 from modeling.files import atomic_folder, read_json, write_json, write_text
 
 SUMMARY = "summary.json"
@@ -40,15 +46,72 @@ def build(
         FileExistsError: If the output folder holds anything that no earlier build wrote.
         FileNotFoundError: If the raw data hold nothing of this corpus.
         ValueError: If no row is usable.
+        BlockingIOError: If another process builds the same output of a RESUMABLE corpus.
     """
-    out = out.resolve()
+    out, corpus = out.resolve(), get_corpus(metadata.name)
     check_replaceable(out, data.resolve())
-    # the cache lies beside the output, too: it takes as much room, which a disk for temporary files may lack
-    with (
-        atomic_folder(out) as folder,
-        tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent, ignore_cleanup_errors=True) as cache,
-    ):
-        return _write(metadata, data, folder, options, configs or metadata.configs, Path(cache))
+    chosen = [name for name in metadata.configs if name in (configs or metadata.configs)]
+    public = {name: _public(value) for name, value in options.items() if name not in corpus.UNPUBLISHED}
+    with _work_folder(out, corpus, options) as work, atomic_folder(out) as folder:
+        written = corpus.write(data, folder, options, chosen, work)
+        return _complete(metadata, folder, public, _with_rows(corpus, chosen, written), written)
+
+
+@contextmanager
+def _work_folder(out: Path, corpus: type[Corpus], options: dict[str, Any]) -> Iterator[Path]:
+    """A folder beside the output, on whose disk there is room; that of a RESUMABLE corpus goes when the build is done.
+
+    Raises:
+        BlockingIOError: If another process works there.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if not corpus.RESUMABLE:
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+        return
+    work = out.with_name(f".{out.name}-work")
+    work.mkdir(exist_ok=True)
+    lock = FileLock(work / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise BlockingIOError(f"another process is building {out}; wait for it or choose another --out") from None
+    finished = False
+    try:
+        _remove_unfinished(out)
+        yield work
+        finished = True
+    finally:
+        begun = any(path.name != ".lock" for path in work.iterdir())
+        if not begun or (finished and not options.get("keep_work", False)):
+            shutil.rmtree(work, ignore_errors=True)
+        elif not finished:
+            print(f"The same command goes on from what is in {work}; remove that to start afresh.", file=sys.stderr)
+        lock.release()
+
+
+def _remove_unfinished(out: Path) -> None:
+    """Removes what killed builds of this output left; none is running while the lock is held."""
+    for path in out.parent.glob(".*.tmp"):
+        if re.fullmatch(rf"\.{re.escape(out.name)}\.\d+\.tmp", path.name):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _with_rows(corpus: type[Corpus], chosen: list[str], written: dict[str, BuiltConfig]) -> dict[str, BuiltConfig]:
+    """The configurations that have rows, in the order of METADATA.
+
+    Raises:
+        ValueError: If none has, or one has none and the corpus does not allow that.
+    """
+    configs = {name: written[name] for name in chosen if name in written and any(written[name].counts.values())}
+    if len(configs) < len(chosen) and not (configs and corpus.RESUMABLE):
+        empty = next(name for name in chosen if name not in configs)
+        dropped = {reason: count for built in written.values() for reason, count in built.dropped.items()}
+        raise ValueError(
+            f"{corpus.METADATA.name} ({', '.join(chosen) if not configs else empty}): no usable row; it needs "
+            f"{corpus.METADATA.raw}. Dropped: {dropped or 'nothing'}"
+        )
+    return configs
 
 
 def check_replaceable(out: Path, data: Path) -> None:
@@ -71,27 +134,20 @@ def check_replaceable(out: Path, data: Path) -> None:
         raise FileExistsError(f"{out} holds {strange[0]}, which no build wrote; move it away or choose another --out")
 
 
-def _write(
-    metadata: Metadata, data: Path, folder: Path, options: dict[str, Any], chosen: Collection[str], cache: Path
+def _complete(
+    metadata: Metadata,
+    folder: Path,
+    options: dict[str, Any],
+    configs: dict[str, BuiltConfig],
+    written: dict[str, BuiltConfig],
 ) -> dict[str, Any]:
-    """Writes Parquet, plot, card and summary to a new folder; returns the summary."""
-    configs, statistics = {}, {}
-    for name in (name for name in metadata.configs if name in chosen):
-        builder = get_corpus(metadata.name).open(data, name, cache_dir=cache, **options)
-        builder.download_and_prepare()
-        splits = builder.as_dataset()
-        files = {split: f"{name}/{split}-00000-of-00001.parquet" for split in splits}
-        (folder / name).mkdir(parents=True)
-        for split, rows in splits.items():
-            rows.to_parquet(folder / files[split])
-        counts = {split: len(rows) for split, rows in splits.items()}
-        dropped, facts = dict(builder.dropped), dict(builder.facts)
-        configs[name] = BuiltConfig(builder.info, files, counts, dropped, _classes(splits), facts)
-        if "train" in splits and {"stance", "text"} <= set(splits["train"].column_names):
-            statistics = stance_statistics(splits["train"]["stance"], splits["train"]["text"])
+    """Writes plot, card and summary beside the Parquet files; returns the summary."""
+    statistics = {}
+    for built in configs.values():
+        if "train" in built.files and {"stance", "text"} <= set(built.info.features):
+            statistics = _stance_statistics(built.paths(folder, "train"))
     if statistics:
         plot_statistics(statistics, folder / PLOT)
-    options = {name: _public(value) for name, value in options.items()}
     write_text(folder / "README.md", write_card(metadata, configs, options, statistics))
     summary = {
         "corpus": metadata.name,
@@ -103,6 +159,8 @@ def _write(
             name: {"rows": built.counts, "classes": built.classes, "dropped": built.dropped, "facts": built.facts}
             for name, built in configs.items()
         },
+        # those without a row, and why
+        "empty": {name: built.dropped for name, built in written.items() if name not in configs},
         "statistics": {stance: dataclasses.asdict(means) for stance, means in statistics.items()},
         "files": sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()),
     }
@@ -110,20 +168,13 @@ def _write(
     return summary
 
 
+def _stance_statistics(files: list[Path]) -> dict[str, StanceStatistics]:
+    rows = pq.read_table(files, columns=["stance", "text"]).to_pydict()
+    return stance_statistics(rows["stance"], rows["text"])
+
+
 def _public(value: Any) -> Any:
     """An option's value, in which a folder is its name: card and summary hold no local path."""
     if isinstance(value, list | tuple):
         return [_public(item) for item in value]
     return source_name(value) if isinstance(value, str) else value
-
-
-def _classes(splits: DatasetDict) -> dict[str, int]:
-    """Class -> rows of all splits, where the rows have a label with named classes or a polarity."""
-    found: Counter[str] = Counter()
-    for rows in splits.values():
-        label = rows.features.get("label")
-        if isinstance(label, ClassLabel):
-            found.update(map(label.int2str, rows["label"]))
-        elif "polarity" in rows.features:
-            found.update(rows["polarity"])
-    return dict(sorted(found.items()))

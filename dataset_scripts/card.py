@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import datasets
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCardData
 
+from dataset_scripts.built import BuiltConfig
 from dataset_scripts.metadata import Metadata
+from dataset_scripts.options import flag
 from dataset_scripts.statistics import StanceStatistics
 
 PLOT = "plots/statistics.png"
 _SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
-
-
-@dataclass
-class BuiltConfig:
-    """One configuration as it was built.
-
-    Attributes:
-        info: Features and sizes.
-        files: Split -> file, relative to the card.
-        counts: Split -> rows.
-        dropped: Reason -> number of raw items or rows not used.
-        classes: Class -> rows, where the rows have classes.
-        facts: What else the builder counted.
-    """
-
-    info: datasets.DatasetInfo
-    files: dict[str, str]
-    counts: dict[str, int]
-    dropped: dict[str, int] = field(default_factory=dict)
-    classes: dict[str, int] = field(default_factory=dict)
-    facts: dict[str, int] = field(default_factory=dict)
+_SIZES |= {10**8: "10M<n<100M", 10**9: "100M<n<1B", 10**10: "1B<n<10B"}
 
 
 def write_card(
@@ -90,7 +71,7 @@ def _header(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[s
         **(other if metadata.licence == "other" else {}),
         language=languages,
         task_categories=metadata.task_categories,
-        size_categories=next((size for limit, size in _SIZES.items() if largest < limit), "n>1T"),
+        size_categories=next((size for limit, size in _SIZES.items() if largest < limit), "10B<n<100B"),
         pretty_name=metadata.title,
         tags=["opinion-transformers"],
     )
@@ -112,7 +93,7 @@ def _terms(metadata: Metadata) -> str:
 
 def _command(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[str, Any]) -> str:
     chosen = "" if list(configs) == list(metadata.configs) else "".join(f" --config {name}" for name in configs)
-    extra = "".join(f" --option {name}={value}" for name, value in options.items() if name != "seed")
+    extra = "".join(f" {flag(name, value)}" for name, value in options.items() if name != "seed")
     command = f"python -m dataset_scripts {metadata.name} --data RAW --out OUT{chosen} --seed {options['seed']}{extra}"
     return f"```bash\n{command}\n```\n\n`RAW` is {metadata.raw}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import datasets
 from datasets.data_files import DataFilesDict, DataFilesList
 
+from dataset_scripts.built import BuiltConfig, read_built, shard
 from dataset_scripts.metadata import Metadata
 from dataset_scripts.quality import Cleaner, LeakGuard
 from dataset_scripts.schema import Rows
@@ -32,6 +33,17 @@ class CorpusConfig(datasets.BuilderConfig):
     seed: int = SEED
 
 
+@dataclass
+class ResumableConfig(CorpusConfig):
+    """Options of a corpus with RESUMABLE.
+
+    Attributes:
+        keep_work: Keep the work folder beside the output, so that a build with other options starts from it.
+    """
+
+    keep_work: bool = False
+
+
 class Corpus(datasets.GeneratorBasedBuilder):
     """A raw corpus as a Hugging Face data set.
 
@@ -41,6 +53,9 @@ class Corpus(datasets.GeneratorBasedBuilder):
     Attributes:
         METADATA: The declarative record.
         FEATURES: Configuration name -> column layout from `dataset_scripts.schema`.
+        RESUMABLE: Whether a build goes on in the work folder of one that was interrupted. Such a corpus overrides
+            `write` and has a BUILDER_CONFIG_CLASS that derives from `ResumableConfig`; its configurations may be empty.
+        UNPUBLISHED: Options that say where and how a build runs, and change no row; card and summary leave them out.
         dropped: Reason -> number of raw items or rows not used, filled while rows are generated.
         facts: What else a build counts, such as how much of a published split leaks; printed, and put into the card.
 
@@ -52,6 +67,8 @@ class Corpus(datasets.GeneratorBasedBuilder):
 
     METADATA: ClassVar[Metadata]
     FEATURES: ClassVar[dict[str, datasets.Features]]
+    RESUMABLE: ClassVar[bool] = False
+    UNPUBLISHED: ClassVar[tuple[str, ...]] = ("keep_work",)
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIG_CLASS = CorpusConfig
 
@@ -100,6 +117,33 @@ class Corpus(datasets.GeneratorBasedBuilder):
     def find_files(cls, path: Path) -> list[Path]:
         """The raw files at a path, in a stable order. By default the file itself, or every file under a folder."""
         return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+
+    @classmethod
+    def write(
+        cls, data: Path, folder: Path, options: dict[str, Any], configs: Collection[str], work: Path
+    ) -> dict[str, BuiltConfig]:
+        """Writes the Parquet files of configurations; a corpus that makes its own, of many rows, overrides this.
+
+        Args:
+            data: The raw corpus.
+            folder: The new output folder, empty; files are named by `built.shard`.
+            options: Fields of BUILDER_CONFIG_CLASS that the user chose, and always the seed.
+            configs: Configurations to write, in the order of METADATA.
+            work: A folder for passing data. With RESUMABLE it is that of an interrupted build if there was one, maybe
+                of other options or raw data; otherwise it is empty.
+
+        Returns:
+            Configuration -> what was written, see `built.read_built`.
+        """
+        written = {}
+        for name in configs:
+            builder = cls.open(data, name, cache_dir=work, **options)
+            builder.download_and_prepare()
+            (folder / name).mkdir(parents=True)
+            for split, rows in builder.as_dataset().items():
+                rows.to_parquet(folder / shard(name, split))
+            written[name] = read_built(folder, name, builder.info, builder.dropped, builder.facts)
+        return written
 
     @abstractmethod
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -28,6 +28,7 @@ class Metadata:
         citation: BibTeX.
         task_categories: Hub task categories for the card.
         configs: Name of each configuration -> one-line description; the first is the default.
+        options: What a user may choose beyond the seed -> one line of help; the fields of the builder's config class.
         expected: Configuration -> split -> rows in a build of the complete public release, checked by tests
             and reported by the command line where a build differs.
         expected_facts: The same of what else the builder counts (`Corpus.facts`): configuration -> fact -> number.
@@ -46,6 +47,7 @@ class Metadata:
     citation: str
     configs: dict[str, str]
     task_categories: list[str] = field(default_factory=lambda: ["sentence-similarity"])
+    options: dict[str, str] = field(default_factory=dict)
     expected: dict[str, dict[str, int]] = field(default_factory=dict)
     expected_facts: dict[str, dict[str, int]] = field(default_factory=dict)
 

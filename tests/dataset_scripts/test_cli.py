@@ -60,7 +60,8 @@ def test_list_is_fast_and_imports_nothing_heavy():
     assert time.perf_counter() - start < 5  # 0.1 s where nothing else runs
     assert re.search(r"^kialo +pro and con .* other +pairs, triplets, arguments$", result.stdout, re.MULTILINE)
     code = (
-        "import sys, dataset_scripts.__main__ as cli; cli.main(['list']); "
+        "import sys, contextlib, dataset_scripts.__main__ as cli; cli.main(['list'])\n"
+        "with contextlib.suppress(SystemExit): cli.main(['yelp', '--help'])\n"
         "print([m for m in ('datasets', 'pandas', 'pyarrow', 'numpy', 'matplotlib', 'torch') if m in sys.modules])"
     )
     assert run(code=code).stdout.splitlines()[-1] == "[]"
@@ -110,12 +111,23 @@ def test_card(built, tmp_path):
         assert path not in text and path not in (built[0] / "summary.json").read_text()
 
 
-def test_one_config_with_options(raw, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--max_per_parent", "1", "--all_languages", "true"],
+        ["--max_per_parent=1", "--all_languages"],
+        ["--option", "max_per_parent=1", "--option", "all_languages=true"],
+        ["--option", "max_per_parent=2", "--max_per_parent", "1", "--all_languages"],  # the last one counts
+    ],
+)
+def test_one_config_with_options(options, raw, tmp_path, capsys):
     out = tmp_path / "out"
-    options = ["--config", "pairs", "--seed", "7", "--option", "max_per_parent=1", "--option", "all_languages=true"]
+    options = ["--config", "pairs", "--seed", "7", *options]
     assert cli.main(["kialo", "--data", str(raw), "--out", str(out), *options]) == 0
     card = (out / "README.md").read_text()
-    assert "--config pairs --seed 7 --option max_per_parent=1 --option all_languages=True" in card
+    assert "--config pairs --seed 7 --max_per_parent 1 --all_languages true\n" in card
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["options"] == {"seed": 7, "max_per_parent": 1, "all_languages": True}
     assert yaml.safe_load(card.split("---\n")[1])["language"] == ["en", "multilingual"]
     assert not (out / "plots").exists() and not (out / "triplets").exists()
     assert "warning" not in capsys.readouterr().err  # expected counts are those of the defaults
@@ -165,6 +177,14 @@ def test_failed_build_leaves_the_old_one(built, raw, monkeypatch):
         (["kialo", "--data", ".", "--out", "x", "--config", "pair"], "choose from pairs, triplets, arguments"),
         (["kialo", "--data", ".", "--out", "x", "--private"], "give --push_to_hub REPO"),
         (["kialo", "--data", ".", "--out", "x", "--push_to_hub", "org/kialo"], "must not be published"),
+        ([], "name a corpus, or 'list'"),
+        (["kialo2", "--help"], "did you mean 'kialo'?"),
+        (["list", "--share", "1"], "unrecognized arguments: --share"),
+        (["kialo", "--max_per_child", "1"], "kialo has no --max_per_child; did you mean --max_per_parent?"),
+        (["kialo", "--max", "1"], "kialo has no --max; did you mean --max_per_parent?"),
+        (["kialo", "--max_per_parent"], "--max_per_parent: expected one argument"),
+        (["kialo", "--max_per_parent", "--all_languages"], "--max_per_parent: expected one argument"),
+        (["perspectrum", "--without", "idebate", "procon"], "unexpected 'procon'"),
     ],
 )
 def test_wrong_arguments(arguments, message, capsys):
@@ -177,6 +197,24 @@ def test_wrong_arguments(arguments, message, capsys):
 def test_wrong_options(option, raw, tmp_path, capsys):
     assert cli.main(["kialo", "--data", str(raw), "--out", str(tmp_path / "out"), "--option", option]) == 2
     assert "kialo has: all_languages, max_per_parent" in capsys.readouterr().err
+
+
+def test_a_wrong_type_is_found_before_the_data_are_read(raw, tmp_path, capsys):
+    for value in ("1.5", "true", "many"):
+        assert cli.main(["kialo", "--data", str(raw), "--out", str(tmp_path / "out"), "--max_per_parent", value]) == 2
+        assert capsys.readouterr().err == f"error: --max_per_parent {value}: give a whole number\n"
+
+
+def test_help_lists_the_options_of_a_corpus(capsys):
+    with pytest.raises(SystemExit) as exit:
+        cli.main(["yelp", "--help"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert exit.value.code == 0
+    assert "pairs two reviews of one business" in printed and "yelp_academic_dataset_review.json" in printed
+    assert "--share VALUE share of the businesses that are read" in printed and "--all_languages" not in printed
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert "options of a corpus: python -m dataset_scripts CORPUS --help" in capsys.readouterr().out
 
 
 def test_private_push(raw, tmp_path, monkeypatch, capsys):

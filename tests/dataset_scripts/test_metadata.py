@@ -1,11 +1,16 @@
 """Every corpus has a complete record that agrees with its builder."""
 
+import dataclasses
 import re
+import typing
 
 import pytest
 
 from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.__main__ import _parser
+from dataset_scripts.corpus import CorpusConfig
 from dataset_scripts.metadata import FOLDER, load_metadata
+from dataset_scripts.options import read_options
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 SPLITS = {"train", "validation", "test"}
@@ -34,6 +39,32 @@ def test_configurations_are_those_of_the_builder(name):
     assert list(record.configs) == list(builder.FEATURES) == [config.name for config in builder.BUILDER_CONFIGS]
     assert record == builder.METADATA
     assert all(record.configs.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_are_those_of_the_builder(name):
+    record, config_class = load_metadata(name), get_corpus(name).BUILDER_CONFIG_CLASS
+    common = {field.name for field in dataclasses.fields(CorpusConfig)}
+    own = {field.name: field for field in dataclasses.fields(config_class) if field.name not in common}
+    assert set(record.options) == set(own)
+    kinds, defaults = typing.get_type_hints(config_class), config_class(name="x")
+    for option, text in record.options.items():
+        assert text and "\n" not in text
+        default = getattr(defaults, option)
+        stated = re.search(r"\(default ([^()]+)\)$", text)
+        if default is None or default == ():
+            continue  # what that means is said in words
+        assert stated, f"{name}.yaml: end the help of {option} with (default {default})"
+        assert read_options(name, [(option, stated[1])], record.options, config_class) == {option: default}
+        # what the command line shows of an option that may go without a value
+        assert (kinds[option] is bool) == (stated[1] in ("true", "false"))
+
+
+def test_no_option_hides_a_common_flag():
+    common = set(vars(_parser().parse_args([])))
+    assert {"data", "out", "seed", "option"} <= common
+    for name in NAMES:
+        assert not common & set(load_metadata(name).options)
 
 
 @pytest.mark.parametrize("name", NAMES)
