@@ -15,6 +15,7 @@ CORPORA = {
     "sick": "dataset_scripts.sick:Sick",
     "pit2015": "dataset_scripts.pit2015:Pit2015",
     "turl": "dataset_scripts.turl:TwitterUrl",
+    "twitter_stream": "dataset_scripts.twitter_stream:TwitterStream",
     "congress": "dataset_scripts.congress:Congress",
     "sentiwordnet": "dataset_scripts.sentiwordnet:SentiWordNet",
     "mr": "dataset_scripts.mr:MovieReviews",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from datasets import ClassLabel, Features, Value
+from datasets import ClassLabel, Features, List, Value
 
 OPPOSE, AGREE = 0, 1
 # a row before it is cleaned: the texts that the rules of cleaning judge, and the columns
@@ -121,6 +121,26 @@ COUNTERS = Features(
         "thesis": Value("string"),
         # the split before this one that has the same point: train, validation, or empty
         "seen_in": Value("string"),
+        "group": Value("string"),
+    }
+)
+
+# two tweets of one conversation that belong together (Di Giovanni and Brambilla, 2021, section 2)
+TWEET_PAIRS = Features(
+    {
+        "anchor": Value("string"),
+        "positive": Value("string"),
+        # the conversation: tweets connected by replies and quotes
+        "group": Value("string"),
+    }
+)
+
+# a query with the texts that are to come first and those that are not (section 4.1 there)
+RANKINGS = Features(
+    {
+        "query": Value("string"),
+        "positives": List(Value("string")),
+        "negatives": List(Value("string")),
         "group": Value("string"),
     }
 )

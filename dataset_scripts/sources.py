@@ -13,14 +13,15 @@ from modeling.files import missing_folder
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent / "demo"
-# name -> (builder that reads it, raw data); a configuration that several have is that of the first
+# name -> (builder that reads it, raw data, its options); a configuration that several have is that of the first
 _DEMO_CORPORA = {
-    "debates": ("kialo", "debates"),
-    "similarity": ("stsb", "similarity.tsv"),
-    "sentiment": ("mr", "sentiment"),
-    "reviews": ("amazon", "reviews.jsonl"),
-    "opinions": ("sos", "opinions.csv"),
-    "counters": ("counterargs18", "counterarguments.jsonl"),
+    "debates": ("kialo", "debates", {}),
+    "similarity": ("stsb", "similarity.tsv", {}),
+    "sentiment": ("mr", "sentiment", {}),
+    "reviews": ("amazon", "reviews.jsonl", {}),
+    "opinions": ("sos", "opinions.csv", {}),
+    "counters": ("counterargs18", "counterarguments.jsonl", {}),
+    "tweets": ("twitter_stream", "tweets", {"validation": 0.15, "test": 0.25}),
 }
 
 
@@ -91,8 +92,8 @@ def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
         found = _demo_corpus(source, config)
         if found is None:
             raise ValueError(f"the demonstration data ({source}) have no {config!r}")
-        corpus, name = _DEMO_CORPORA[found]
-        builder = get_corpus(corpus).open(DEMO_FOLDER / name, config, cache_dir=cache)
+        corpus, name, options = _DEMO_CORPORA[found]
+        builder = get_corpus(corpus).open(DEMO_FOLDER / name, config, cache_dir=cache, **options)
         builder.download_and_prepare()
         return builder.as_dataset()
     path = Path(source).expanduser()

@@ -1,0 +1,71 @@
+"""Which engine runs the queries: Daft's own on this machine, or a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from daft import DataFrame
+
+ENGINES = ("native", "ray")
+
+
+def start_engine(engine: str, address: str | None = None) -> None:
+    """Chooses the engine of this process; Daft has one for all its queries.
+
+    Args:
+        engine: `native` or `ray`.
+        address: Of a Ray cluster (`ray://host:10001`, `host:6379`, `auto`); None starts one on this machine.
+
+    Raises:
+        ValueError: If there is no such engine, an address without Ray, or another engine is at work already; or the
+            packages of the extra `scale` are missing.
+        OSError: If no cluster answers at the address.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"--engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    if address is not None and engine != "ray":
+        raise ValueError("--address is that of a Ray cluster: it needs --engine ray")
+    os.environ.setdefault("DAFT_PROGRESS_BAR", "0")  # a bar for each query would hide that of the whole
+    os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    try:
+        import daft
+
+        if engine == "ray":
+            import ray  # noqa: F401
+    except ImportError as error:
+        raise ValueError(f"mining needs {error.name}: pip install 'opinion-transformers[scale]'") from error
+    try:
+        daft.set_runner_ray(address=address) if engine == "ray" else daft.set_runner_native()
+    except daft.exceptions.DaftCoreException as error:  # one is set already
+        if (running := daft.get_or_infer_runner_type()) != engine:
+            raise ValueError(f"--engine {engine}: this process mines with {running} already; start another") from error
+
+
+@contextmanager
+def engine_errors() -> Iterator[None]:
+    """Makes an engine's failure, such as a worker that was killed, an OSError that says what to do."""
+    import daft
+
+    failures = [daft.exceptions.DaftCoreException, daft.errors.UDFException, RuntimeError]
+    if "ray" in sys.modules:
+        failures.append(sys.modules["ray"].exceptions.RayError)
+    try:
+        yield
+    except tuple(failures) as error:
+        reason = next((line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)
+        raise OSError(
+            f"the engine stopped ({reason.strip()[:300]}); what was finished is kept, give the same command again"
+        ) from error
+
+
+def in_tasks(frame: DataFrame, number: int) -> DataFrame:
+    """Divides a frame into so many tasks of a cluster; the native engine divides work by itself."""
+    import daft
+
+    return frame.into_partitions(number) if daft.get_or_infer_runner_type() == "ray" else frame

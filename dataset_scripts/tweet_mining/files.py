@@ -1,0 +1,192 @@
+"""Files of the tweet stream: found, divided into what one task reads, and read line by line however they are packed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dataset_scripts.reading import ARCHIVES
+from dataset_scripts.tweet_mining.statuses import Row, StatusReader
+
+LINES = (".json", ".jsonl", ".ndjson")
+PACKED = ("", ".bz2", ".gz", ".zst", ".xz")
+ENDINGS = tuple(f"{kind}{packing}" for kind in LINES for packing in PACKED)
+PART_BYTES = 8 << 20  # packed, of an archive's members in one task: some minutes of the stream
+PACKING = 8  # of plain files so many times as much
+BLOCK = tarfile.BLOCKSIZE
+DAMAGED = (
+    *(EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile),
+    *(NotImplementedError, RuntimeError),  # a zip file packed in an unknown way, or encrypted
+)
+
+
+def is_stream_file(name: str) -> bool:
+    """Whether a file name is one of the stream: lines of JSON, packed or not, or an archive of such files."""
+    name = name.lower()
+    return name.endswith((*ENDINGS, *ARCHIVES)) and not Path(name).name.startswith(".")
+
+
+def parts(files: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Divides files into parts: one for each, several for a large one that can be entered in the middle.
+
+    That is a plain file, or an archive that is not packed as a whole; what one task reads is held in memory.
+
+    Yields:
+        `path`, `start` and `stop` (in a plain file bytes, a line being in the part where it begins; in a tar file bytes
+        where members begin, in a zip file numbers of members; a `stop` of 0 is the end), `bytes`, and `changed`, when
+        the file was, so that another file of its name is noticed.
+    """
+    for path in files:
+        size, changed = path.stat().st_size, path.stat().st_mtime_ns
+        name = path.name.lower()
+        bounds = [(0, 0, size)]
+        if size > PART_BYTES and name.endswith((".tar", ".zip")):
+            bounds = list(_bounds(path)) or bounds
+        elif name.endswith(LINES):
+            starts = range(0, size, PART_BYTES * PACKING) or [0]
+            bounds = [(start, start + PART_BYTES * PACKING, PART_BYTES * PACKING) for start in starts[:-1]]
+            bounds.append((starts[-1], 0, size - starts[-1]))
+        for start, stop, count in bounds:
+            yield {"path": str(path), "start": start, "stop": stop, "bytes": count, "changed": changed}
+
+
+def read_part(path: str, start: int, stop: int, language: str) -> Iterator[Row]:
+    """Yields the rows of a part, see `StatusReader`; what is damaged is counted, and what lies behind it is lost.
+
+    Raises:
+        OSError: If the file is not there, or this machine cannot read it.
+    """
+    reader = StatusReader(language, path)
+    file = Path(path)
+    if file.name.lower().endswith(ARCHIVES):
+        with _damage(reader, file.name):
+            for name, content in _members(file, start, stop):
+                with _damage(reader, f"{file.name}: {name}"), _unpacked(content, name) as lines:
+                    yield from reader.read(lines, f"{file.name}: {name}")
+    else:
+        with _damage(reader, file.name), file.open("rb") as content, _unpacked(content, file.name) as lines:
+            if start or stop:
+                name = f"{file.name} from byte {start:,} on" if start else file.name
+                yield from reader.read(_range(lines, start, stop), name)
+            else:
+                yield from reader.read(lines, file.name)
+    yield from reader.counts()
+
+
+@contextmanager
+def _damage(reader: StatusReader, place: str) -> Iterator[None]:
+    try:
+        yield
+    except DAMAGED as error:
+        if getattr(error, "errno", None) is not None:  # of the system, which may read it another time
+            raise
+        reader.broken("file: cut off or damaged", f"{place} ({error})")
+
+
+def _range(content: BinaryIO, start: int, stop: int) -> Iterator[bytes]:
+    """The lines that begin at a byte from `start` on and before `stop`, where that is not 0."""
+    position = content.seek(max(0, start - 1))
+    if start:
+        position += len(content.readline())
+    for line in content:
+        if stop and position >= stop:
+            return
+        yield line
+        position += len(line)
+
+
+def _unpacked(content: BinaryIO, name: str) -> BinaryIO:
+    name = name.lower()
+    if name.endswith(".bz2"):
+        return bz2.open(content)
+    if name.endswith(".gz"):
+        return gzip.open(content)
+    if name.endswith(".xz"):
+        return lzma.open(content)
+    if name.endswith(".zst"):
+        return _zstd(content)
+    return content
+
+
+def _zstd(content: BinaryIO) -> BinaryIO:
+    import zstandard
+
+    reader = zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True)
+    return io.BufferedReader(_Checked(reader, zstandard.ZstdError), 1 << 20)
+
+
+class _Checked(io.RawIOBase):
+    """A Zstandard stream whose errors are those of a damaged file."""
+
+    def __init__(self, stream: BinaryIO, error: type[Exception]) -> None:
+        self._stream, self._error = stream, error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return self._stream.readinto(buffer)
+        except self._error as error:
+            raise OSError(str(error)) from error
+
+
+def _members(path: Path, start: int, stop: int) -> Iterator[tuple[str, BinaryIO]]:
+    """Yields (name, content) of the members from `start` on to before `stop`, see `parts`."""
+    if path.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist()[start : stop or None]:
+                if _wanted(info.filename) and not info.is_dir():
+                    with archive.open(info) as content:
+                        yield info.filename, content
+        return
+    with path.open("rb") as file:
+        file.seek(start)
+        with tarfile.open(fileobj=file, mode="r:*") as archive:
+            for member in archive:
+                if stop and member.offset >= stop:
+                    return
+                if member.isfile() and _wanted(member.name):
+                    yield member.name, archive.extractfile(member)
+            archive.fileobj.seek(archive.offset)
+            if archive.fileobj.read(BLOCK) != bytes(BLOCK):  # what `tarfile` itself takes for the end
+                raise tarfile.ReadError("the end is missing")
+
+
+def _wanted(name: str) -> bool:
+    return name.lower().endswith(ENDINGS) and not Path(name).name.startswith(".")
+
+
+def _places(path: Path) -> Iterator[tuple[int, int]]:
+    """Where an archive's members begin, and their packed sizes; up to what is damaged, which is counted by a reader."""
+    try:
+        if path.name.lower().endswith(".zip"):
+            with zipfile.ZipFile(path) as archive:
+                yield from enumerate(info.compress_size for info in archive.infolist())
+        else:
+            with tarfile.open(path, "r:") as archive:
+                yield from ((member.offset, member.size) for member in archive)
+    except DAMAGED as error:
+        if getattr(error, "errno", None) is not None:
+            raise
+
+
+def _bounds(path: Path) -> Iterator[tuple[int, int, int]]:
+    """(start, stop, bytes) of successive members that are about PART_BYTES together."""
+    start = total = 0
+    for place, size in _places(path):
+        if total >= PART_BYTES:
+            yield start, place, total
+            start, total = place, 0
+        total += size
+    if total or start:
+        yield start, 0, total

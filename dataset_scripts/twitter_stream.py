@@ -1,0 +1,137 @@
+"""The archived tweet stream: quotes, replies, co-quotes and co-replies as pairs, and benchmarks of ranking.
+
+Mining is described in Di Giovanni and Brambilla (2021), section 2, the benchmarks in section 4.1. It runs on Daft, on
+one machine or a Ray cluster; see `dataset_scripts/tweet_mining/`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+from datasets import Features, Value
+
+from dataset_scripts.built import BuiltConfig, read_built
+from dataset_scripts.corpus import Corpus, ResumableConfig
+from dataset_scripts.metadata import load_metadata
+from dataset_scripts.schema import RANKINGS, TWEET_PAIRS
+from dataset_scripts.tweet_mining.engine import engine_errors, start_engine
+from dataset_scripts.tweet_mining.files import is_stream_file
+from dataset_scripts.tweet_mining.mining import EXCLUDED, check_excluded, mine
+from dataset_scripts.tweet_mining.options import MiningOptions
+from dataset_scripts.tweet_mining.rankings import BENCHMARKS
+from dataset_scripts.tweet_mining.sets import SETS
+
+
+@dataclass
+class TwitterStreamConfig(ResumableConfig):
+    """Options of the miner; see `MiningOptions` for those that change its rows.
+
+    Attributes:
+        engine: `native`, or `ray` for a cluster.
+        address: Of the Ray cluster; None starts one on this machine.
+        exclude: Folders of earlier builds with the same salt whose benchmarks' tweets are in no set.
+    """
+
+    lang: str = "en"
+    pairs: int | None = 250_000
+    queries: int = 5_000
+    positives: int = 5
+    negatives: int = 25
+    validation: float = 0.05
+    test: float = 0.10
+    keep_ids: bool = False
+    salt: str | None = None
+    exclude: tuple[str, ...] = ()
+    engine: str = "native"
+    address: str | None = None
+
+    def mining(self) -> MiningOptions:
+        """Those that the stages of the miner read."""
+        return MiningOptions(**{field.name: getattr(self, field.name) for field in fields(MiningOptions)})
+
+
+class TwitterStream(Corpus):
+    """Builder of the tweet stream."""
+
+    METADATA = load_metadata("twitter_stream")
+    FEATURES = {name: TWEET_PAIRS for name in SETS} | {name: RANKINGS for name in BENCHMARKS}
+    BUILDER_CONFIG_CLASS = TwitterStreamConfig
+    RESUMABLE = True
+    UNPUBLISHED = ("keep_work", "engine", "address", "salt")
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        return [file for file in super().find_files(path) if is_stream_file(file.name)]
+
+    @classmethod
+    def write(
+        cls, data: Path, folder: Path, options: dict[str, Any], configs: Collection[str], work: Path
+    ) -> dict[str, BuiltConfig]:
+        config = cls.BUILDER_CONFIG_CLASS(name="stream", **options)
+        files = cls.find_files(data)
+        if not files:
+            raise FileNotFoundError(f"nothing at {data} belongs to the tweet stream; it needs {cls.METADATA.raw}")
+        excluded, mining = _excluded(config), cls._started(config)
+        with engine_errors():
+            mined = mine(files, folder, work, mining, configs, excluded)
+        for reason, place in mined.first.items():
+            print(f"{reason} x {mined.lines[reason]:,}, first in {place}", file=sys.stderr)
+        built = {}
+        for name in configs:
+            features = cls.FEATURES[name]
+            if name in SETS and config.keep_ids:
+                features = Features({**features, "anchor_id": Value("int64"), "positive_id": Value("int64")})
+            dropped, facts = _divided(mined.sets[name])
+            if not built:  # what concerns the whole stream stands with the first
+                facts = {**dict(sorted(mined.lines.items())), **dict(sorted(mined.tweets.items())), **facts}
+            built[name] = read_built(folder, name, datasets.DatasetInfo(features=features), dropped, facts)
+        return built
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        options = self._started(self.config)
+        with tempfile.TemporaryDirectory() as passing:
+            out, work = Path(passing, "out"), Path(passing, "work")
+            mined = mine(files, out, work, options, [config], _excluded(self.config))
+            dropped, facts = _divided(mined.sets[config])
+            self.dropped.update(dropped)
+            self.facts.update({**mined.lines, **mined.tweets, **facts})
+            for file in sorted((out / config).glob("*.parquet")):
+                for batch in pq.ParquetFile(file).iter_batches():
+                    for row in batch.to_pylist():
+                        yield file.name.split("-")[0], row
+
+    @staticmethod
+    def _started(config: TwitterStreamConfig) -> MiningOptions:
+        options = config.mining()
+        start_engine(config.engine, config.address)
+        return options
+
+
+def _divided(counts: Counter[str]) -> tuple[dict[str, int], dict[str, int]]:
+    """What was left out, and what there was."""
+    facts = {reason: count for reason, count in counts.items() if reason.endswith(" found")}
+    return {reason: count for reason, count in counts.items() if reason not in facts}, facts
+
+
+def _excluded(config: TwitterStreamConfig) -> list[Path]:
+    """The files of hashes that are excluded.
+
+    Raises:
+        ValueError: If there is no salt to compare hashes by, or a folder has no such file, or one of another salt.
+    """
+    folders = [Path(folder).expanduser() for folder in config.exclude]
+    if folders and config.salt is None:
+        raise ValueError("--exclude compares salted hashes: give the --salt with which those folders were built")
+    if missing := next((folder for folder in folders if not (folder / EXCLUDED).is_file()), None):
+        raise ValueError(f"--exclude {missing} has no {EXCLUDED}: build it with --salt, and with its benchmarks")
+    files = [folder / EXCLUDED for folder in folders]
+    check_excluded(files, config.salt)
+    return files

@@ -1,0 +1,118 @@
+"""The demonstration stream has every kind of line that the format has, and nothing in it could be anybody's."""
+
+import bz2
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+
+from dataset_scripts.sources import DEMO_FOLDER
+from dataset_scripts.tweet_mining.statuses import MINIMUM_CHARACTERS, clean
+
+FOLDER = DEMO_FOLDER / "tweets"
+OPENERS = {".bz2": bz2.open, ".gz": gzip.open, ".jsonl": open}
+FIRST_INVENTED_ACCOUNT = 9 * 10**18  # far above any account number in use
+INVENTED_MACHINE = 0x3FF  # an id holds the number of the machine that gave it out, and this is the highest there can be
+
+
+@cache
+def lines():
+    files = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+    return [line for path in files for line in OPENERS[path.suffix](path, "rb").read().splitlines()]
+
+
+def kind(line):
+    if not line.strip():
+        return "blank"
+    try:
+        found = json.loads(line.decode())
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    except json.JSONDecodeError:
+        return "not JSON"
+    if not isinstance(found, dict):
+        return "no object"
+    return "status" if "text" in found else next(iter(found))
+
+
+@cache
+def statuses():
+    return [json.loads(line) for line in lines() if kind(line) == "status"]
+
+
+def said(status) -> Iterator[dict]:
+    """A status and those inside it, as often as they are repeated."""
+    yield status
+    for inner in ("retweeted_status", "quoted_status"):
+        if inner in status:
+            yield from said(status[inner])
+
+
+def test_every_kind_of_line_is_there():
+    assert Counter(map(kind, lines())) == {
+        **{"status": 1810, "delete": 150, "limit": 1, "disconnect": 1},
+        **{"blank": 4, "not JSON": 4, "not UTF-8": 2, "no object": 1},
+    }
+    assert {path.suffix for path in FOLDER.rglob("*.*")} == set(OPENERS)
+
+
+def test_every_kind_of_status_is_there():
+    repeated = [status["retweeted_status"] for status in statuses() if "retweeted_status" in status]
+    own = [status for status in statuses() if "retweeted_status" not in status]
+    assert len(repeated) == 60
+    assert sum("quoted_status" in status for status in repeated) == 22
+    assert sum(status["in_reply_to_status_id"] is not None for status in repeated) == 14
+    assert sum("quoted_status" in status for status in own) == 578
+    assert sum(status["in_reply_to_status_id"] is not None for status in own) == 1057
+    assert {status["lang"] for status in own} == {"en", "es", "ja", "ar", "de", "pt", "und"}
+
+
+def test_long_tweets_are_cut_and_have_their_whole_text_beside():
+    long = {status["id"]: status for top in statuses() for status in said(top) if status["truncated"]}
+    assert len(long) == 101
+    for status in long.values():
+        start, _, link = status["text"].rpartition("… ")
+        assert status["extended_tweet"]["full_text"].startswith(start) and link.startswith("https://t.co/")
+
+
+def test_some_answers_come_before_what_they_answer_and_some_without_it():
+    first = {}
+    for line, top in enumerate(statuses()):
+        for status in said(top):
+            first.setdefault(status["id"], line)
+    early = [
+        status["in_reply_to_status_id"]
+        for line, status in enumerate(statuses())
+        if status["in_reply_to_status_id"] and first.get(status["in_reply_to_status_id"], line + 1) > line
+    ]
+    assert len({parent for parent in early if parent in first}) == 19
+    assert len({parent for parent in early if parent not in first}) == 6
+
+
+def test_120_tweets_have_the_six_replies_and_81_the_six_quotes_of_a_benchmark():
+    answers = defaultdict(set)
+    for status in (status for top in statuses() for status in said(top) if status["lang"] == "en"):
+        text = clean(status.get("extended_tweet", {}).get("full_text", status["text"]))
+        for field in ("in_reply_to_status_id", "quoted_status_id"):
+            if status.get(field) and len(text) > MINIMUM_CHARACTERS:
+                answers[field, status[field]].add(text)
+    many = Counter(field for (field, _), texts in answers.items() if len(texts) >= 6)
+    assert many == {"in_reply_to_status_id": 120, "quoted_status_id": 81}
+
+
+def test_no_account_link_or_tweet_could_be_real():
+    links, names = set(), set()
+    for status in (status for top in statuses() for status in said(top)):
+        assert status["user"]["id"] > FIRST_INVENTED_ACCOUNT and status["user"]["screen_name"].endswith("_example")
+        assert status["id_str"] == str(status["id"]) and status["id"] >> 12 & 0x3FF == INVENTED_MACHINE
+        texts = status["text"] + " " + status.get("extended_tweet", {}).get("full_text", "")
+        links |= set(re.findall(r"http\S+|\S*\bt\.co\b\S*", texts))
+        names |= set(re.findall(r"@(\w+)", texts))
+    assert links and all(re.fullmatch(r"https://t\.co/example\d+", link) for link in links)
+    assert names and all(name.endswith("_example") for name in names)
+
+
+def test_the_files_stay_small():
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.*")) < 400_000
