@@ -111,6 +111,7 @@ def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
     """
     from modeling.loading import load_model
     from modeling.report import demonstrate, environment, evaluate_models, paper_figures
+    from modeling.summary import summarise
 
     given = list(dict.fromkeys(arguments.models))
     loaded = {model: load_model(model) for model in given}
@@ -123,7 +124,8 @@ def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
     if compared:  # first, and once where it is one of the models
         models = {label[base]: loaded[base] if base in loaded else system.load_base()} | models
     cache = Path(recipe.cache_dir).expanduser() / "embeddings"
-    evaluators = system.evaluators("test")
+    evaluations = evaluate_models(system.evaluators("test"), models, dict.fromkeys(models, cache), arguments.out)
+    named = dict(zip(models, column_heads(list(models), label[base] if compared else None), strict=True))
     return {
         "system": arguments.system,
         "models": list(models),
@@ -131,7 +133,8 @@ def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
         "filtered_by": label[base],
         "note": note,
         "max_rows": arguments.max_rows,
-        "evaluations": evaluate_models(evaluators, models, dict.fromkeys(models, cache), arguments.out),
+        "evaluations": evaluations,
+        "summary": summarise(system.PAPER.summary, evaluations, named),
         "demonstrations": demonstrate(system, models),
         "paper": paper_figures(system, system.PAPER.headline),
         "paper_setup": system.PAPER.setup,
@@ -203,12 +206,15 @@ def recorded_base(model: str) -> str | None:
 
 
 def render(results: dict[str, Any]) -> str:
-    """The results as Markdown: one table per evaluator, measures in rows, the paper and the models in columns."""
+    """The results as Markdown: the paper's own table, if any; one per evaluator, paper and models in columns."""
     from modeling.report import legend, text_table
+    from modeling.summary import render_summary
 
     models = results["models"]
-    heads = [f"{label} (base)" if label == results["base"] else label for label in models]
+    heads = column_heads(models, results["base"])
     parts = [_preface(results)]
+    if results.get("summary"):
+        parts.append(render_summary(results["summary"]))
     for evaluation in results["evaluations"]:
         header, rows = _table(results, evaluation, heads)
         parts.append(f"### {evaluation['name']}: {evaluation['title']}\n\n{evaluation['dataset']}, "
@@ -220,6 +226,11 @@ def render(results: dict[str, Any]) -> str:
     ]
     parts.append("### cosines of single pairs\n\n" + text_table(["relation", "first", "second", *heads], rows))
     return "\n\n".join(parts)
+
+
+def column_heads(models: list[str], base: str | None) -> list[str]:
+    """Heads of the models' columns, which say which of them is the base."""
+    return [f"{label} (base)" if label == base else label for label in models]
 
 
 def _table(results: dict[str, Any], evaluation: dict[str, Any], heads: list[str]) -> tuple[list[str], list[list[str]]]:

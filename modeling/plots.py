@@ -27,9 +27,11 @@ COLOURS = {
     "same polarity": "#1b9e77",
     "other polarity": "#d1495b",
     "different polarity": "#d1495b",
+    "positives": "#1b9e77",
+    "negatives": "#d1495b",
 }
 DASHES = dict.fromkeys(
-    ("oppose", "contradiction", "broadly different", "other polarity", "different polarity"), "--"
+    ("oppose", "contradiction", "broadly different", "other polarity", "different polarity", "negatives"), "--"
 ) | {"neutral": ":"}
 # of models, where groups are no lines of their own
 CYCLE = ("#555555", "#d95f02", "#3d6fb4", "#1b9e77", "#7b5ea7", "#b8860b")

@@ -17,6 +17,7 @@ from sentence_transformers import SentenceTransformer
 
 from modeling.backbone import resolve
 from modeling.evaluators import Evaluator
+from modeling.summary import render_summary, summarise
 from modeling.system import Data, System
 
 logger = logging.getLogger(__name__)
@@ -43,16 +44,18 @@ def evaluate_run(
     # the vectors of a model that is evaluated once would fill the disk over the runs of a grid
     with tempfile.TemporaryDirectory() as passing:
         evaluations = evaluate_models(evaluators, models, {"base": cache, "trained": Path(passing)}, folder)
+    base = resolve(recipe.base, recipe.base_id).hub_id
     return {
         "name": recipe.name,
         "system": recipe.system,
-        "base_model": resolve(recipe.base, recipe.base_id).hub_id,
+        "base_model": base,
         "recipe": public_options(system),
         "evaluation_options": evaluation_options(system),
         "sources": data.sources,
         "counts": data.counts,
         **parameters,
         "phases": phases,
+        "summary": summarise(system.PAPER.summary, evaluations, {"base": f"{base} (base)", "trained": recipe.name}),
         # of two models, so that their figures need no further level
         "evaluations": [evaluation | evaluation.pop("figures") for evaluation in evaluations],
         "demonstrations": [row | row.pop("cosines") for row in demonstrate(system, models)],
@@ -192,7 +195,7 @@ LEGEND = {
     "kl": "divergence of their histograms, which grows with any difference and is to be read with auroc",
     "kl_paper": "the same by the paper's code, whose bins differ between the groups",
     "spearman": "agreement with people's judgement, or with the labels of pairs",
-    "pearson": "the same, linear in their score",
+    "pearson": "agreement with people's judgement, linear in their score",
     "kendall": "the same, by the order of any two pairs",
     "pearson_different": "pearson among the pairs that people find broadly different",
     "pearson_similar": "pearson among those that they find broadly similar",
@@ -212,6 +215,10 @@ LEGEND = {
     "accuracy_sdoc": "as accuracy_epa, among the opposing counters of the debate",
     "accuracy_epa_unseen": "accuracy_epa of the points that no earlier split has",
     "normalized": "spearman as a share of the highest value that it can have with two labels",
+    "ndcg": "discounted gain by rank of the texts that belong to the query, 1 where they come before all others",
+    "map": "mean average precision of the same ranking",
+    "mrr": "mean of 1 / rank of the first text that belongs to the query",
+    "accuracy_at": "share of queries with a text that belongs to them among the first k",
 }
 HEADER = ["measure", "data", "rows", "paper, base", "base", "paper", "ours"]
 
@@ -240,5 +247,7 @@ def print_report(results: dict[str, Any], run_dir: Path) -> None:
     print(f"\n{split} data, base and merged model as loaded from disk. Paper: {results['paper_setup']}.\n")
     print(text_table(HEADER, comparison_rows(results)))
     print(f"\n{legend(results)}")
+    if summary := results.get("summary"):  # absent in runs of before
+        print(f"\n{render_summary(summary)}")
     print("\n" + text_table(["cosine of", "first", "second", "base", "ours"], demonstration_rows(results)))
     print(f'\nLoad it:\n    SentenceTransformer("{run_dir / "merged"}")')

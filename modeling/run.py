@@ -14,11 +14,12 @@ from transformers.utils import logging as transformers_logging
 
 from modeling import get_system, hub
 from modeling.cards import write_cards
-from modeling.files import read_json, write_json, write_text
+from modeling.files import read_json, write_json
+from modeling.grid_plots import write_grid
 from modeling.processes import check_world_size, process_state
 from modeling.recipe import Recipe
 from modeling.release import release
-from modeling.report import comparison_rows, evaluate_run, evaluation_options, print_report, text_table
+from modeling.report import evaluate_run, evaluation_options, print_report
 from modeling.system import System
 from modeling.training import parameter_facts, train
 
@@ -109,7 +110,7 @@ def training_texts(system: System) -> set[str]:
 
 
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
-    """Runs every point of a grid and prints, for each figure of the paper, "paper / ours" over the grid.
+    """Runs every point of a grid; prints and writes a table "paper / ours" and a picture of its measures.
 
     A point that fails is reported and left out; the same command tries it again.
 
@@ -130,22 +131,8 @@ def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> Non
         return
     if not finished:
         raise ValueError("every point of the grid failed: " + "; ".join(failed))
-    table = grid_table(finished)
-    path = recipe.run_dir.with_name(recipe.name + "-grid") / "table.md"
-    write_text(path, table + "\n")
-    print(f"\n{table}\n\nwritten to {path}" + "".join(f"\nfailed: {line}" for line in failed))
-
-
-def grid_table(finished: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
-    """One "paper / ours" table per run and measure; a cell without a figure stays empty."""
-    axes = list(finished[0][0])
-    measures = [row[0] for row in comparison_rows(finished[0][1])]
-    rows = []
-    for values, results in finished:
-        cells = {row[0]: f"{row[-2]} / {row[-1]}" for row in comparison_rows(results)}
-        rows.append([str(values[axis]) for axis in axes] + [cells.get(measure, "") for measure in measures])
-    setup = finished[0][1]["paper_setup"]
-    return f"Paper: {setup}. Each cell: paper / ours.\n\n" + text_table([*axes, *measures], rows)
+    table, written = write_grid(finished, recipe.run_dir.with_name(recipe.name + "-grid"), recipe.name)
+    print(f"\n{table}\n\nwritten to {' and '.join(map(str, written))}" + "".join(f"\nfailed: {f}" for f in failed))
 
 
 def quiet() -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import yaml
 
+from modeling.summary import Summary
+
 if TYPE_CHECKING:
     from datasets import Dataset
     from sentence_transformers import SentenceTransformer
@@ -99,6 +101,7 @@ class Paper:
         headline: The setting it recommends, whose figures stand beside a model of any other: option -> value, with all
             options that its figures depend on.
         headline_name: The same in words.
+        summary: Its own table of models, if evaluations here show it with our rows below.
     """
 
     setup: str
@@ -106,6 +109,7 @@ class Paper:
     results: list[PaperResult]
     headline: dict[str, Any]
     headline_name: str
+    summary: Summary | None = None
 
     @classmethod
     def load(cls, name: str) -> Paper:
@@ -113,7 +117,8 @@ class Paper:
         record = yaml.safe_load((Path(__file__).parent / "papers" / f"{name}.yaml").read_text(encoding="utf-8"))
         results = [result for table in record["tables"] for result in _figures(table)]
         headline = record["headline"]
-        return cls(record["setup"], record["citation"], results, headline["settings"], headline["name"])
+        summary = Summary.read(record["summary"]) if "summary" in record else None
+        return cls(record["setup"], record["citation"], results, headline["settings"], headline["name"], summary)
 
 
 def _figures(table: dict[str, Any]) -> Iterable[PaperResult]:
