@@ -16,6 +16,7 @@ SYSTEMS = {
     "senticse": "modeling.senticse:SenticseSystem",
     "sos": "modeling.sos:SosSystem",
     "bipolar": "modeling.bipolar:BipolarSystem",
+    "tweets": "modeling.tweets:TweetsSystem",
 }
 
 DEFAULT_RECIPE = "stance-demo"

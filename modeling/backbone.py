@@ -10,6 +10,7 @@ from pathlib import Path
 from huggingface_hub import constants
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
+from torch import nn
 
 BUNDLED = "bundled"
 HUB_ID = r"[\w.-]+(/[\w.-]+)?"
@@ -100,15 +101,28 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
     if (pooler := getattr(model[0].model, "pooler", None)) is not None:
         # its output is not used: it would get no gradient, which many processes wait for
         pooler.requires_grad_(False)
+    limit = _positions(model)
     if max_length is not None:
-        limit = _positions(model)
         if limit is not None and max_length > limit:
             raise ValueError(
                 f"--max_length {max_length} is more than the {limit} tokens that {backbone.hub_id} can read"
             )
         model.max_seq_length = max_length
+    elif limit is not None and (model.max_seq_length or limit) > limit:
+        model.max_seq_length = limit  # a plain RoBERTa counts the two positions that it cannot use
     model.model_card_data.base_model = backbone.hub_id
     return model
+
+
+def without_normalize(model: SentenceTransformer) -> nn.Module:
+    """Takes the last module, which makes unit vectors (see `load_backbone`), off an encoder.
+
+    Raises:
+        ValueError: If the encoder goes on after it.
+    """
+    if not isinstance(model[-1], Normalize):
+        raise ValueError("--normalised false needs an encoder that ends with its Normalize module")
+    return model.pop(-1)
 
 
 def _positions(model: SentenceTransformer) -> int | None:

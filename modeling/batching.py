@@ -1,9 +1,9 @@
-"""Batches of texts of similar length, the same for one process and for many."""
+"""Batches of similar length, of whole groups or of distinct ones, the same for one process and for many."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,17 +53,17 @@ class _DealtBatchSampler(DefaultBatchSampler):
                 f"{self.rows} training rows are fewer than one batch of {self.global_batch}: lower --batch_size, or "
                 "check --data and the quality filter"
             )
+        self.batches = self.rows // self.global_batch
         # accelerate hands the epoch to `sampler` when it divides batches between processes, not to the batch
         # sampler itself: without this every epoch would repeat the first one's order
         self.sampler = self
 
     def __len__(self) -> int:
-        return self.rows // self.global_batch * self.processes
+        return self.batches * self.processes
 
     def __iter__(self) -> Iterator[list[int]]:
         random = np.random.default_rng((self.seed, self.epoch))
-        whole = self.rows // self.global_batch * self.global_batch
-        batches = self.order(random, whole).reshape(-1, self.global_batch)
+        batches = self.order(random, self.batches * self.global_batch).reshape(-1, self.global_batch)
         for batch in batches[random.permutation(len(batches))]:
             for process in range(self.processes):
                 yield batch[process :: self.processes].tolist()
@@ -112,14 +112,74 @@ class GroupedBatchSampler(_DealtBatchSampler):
 
     def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[str], **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
-        if len(groups) != len(dataset):
-            raise ValueError(f"there are {len(groups)} groups for {len(dataset)} rows")
-        _, numbers, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+        numbers, sizes = _numbered(groups, len(dataset))
         self.members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
 
     def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
         shuffled = [random.permutation(self.members[i]) for i in random.permutation(len(self.members))]
         return np.concatenate(shuffled)[:whole]
+
+
+class DistinctBatchSampler(_DealtBatchSampler):
+    """Batches in which no two rows are of one group: the opposite of `GroupedBatchSampler`.
+
+    Where the rows of a batch are each other's negatives, those that belong together would be false ones. Rows of one
+    group are dealt to different batches, and what does not fit is left out, other rows in each epoch: of a group with
+    more rows than there are batches the rest, and what an incomplete batch would hold.
+
+    Args:
+        dataset: The rows.
+        groups: Group of each row, such as numbers from `dataset_scripts.splits.linked_groups`.
+        *args, **kwargs: As of `_DealtBatchSampler`.
+
+    Raises:
+        ValueError: If there are fewer groups than one global batch has rows, or not one group per row.
+    """
+
+    def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[Hashable], **kwargs: Any) -> None:
+        super().__init__(dataset, *args, **kwargs)
+        self.groups, sizes = _numbered(groups, len(dataset))
+        self.batches = distinct_batches(sizes, self.global_batch)
+        if not self.batches:
+            raise ValueError(f"a batch of {self.global_batch} rows needs as many groups that have nothing in common; "
+                             f"there are {len(sizes)}: lower --batch_size, or check --data")  # fmt: skip
+
+    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
+        # groups in random order, the rows of each in random order, one behind the other
+        order = np.lexsort((random.random(self.rows), random.permutation(int(self.groups.max()) + 1)[self.groups]))
+        found = self.groups[order]
+        starts = np.flatnonzero(np.r_[True, found[1:] != found[:-1]])
+        place = np.arange(self.rows) - np.repeat(starts, np.diff(np.r_[starts, self.rows]))
+        # dealt in turn, as many neighbours as there are batches come to different ones
+        return order[place < self.batches][:whole].reshape(self.global_batch, self.batches).T.ravel()
+
+
+def distinct_batches(sizes: np.ndarray, batch: int) -> int:
+    """The most batches without two rows of one group.
+
+    m batches take up to m rows of a group, so there are m if the sum of min(size, m) is at least m times `batch`; and
+    then there are m - 1, too.
+
+    Args:
+        sizes: Rows of each group, shape (groups,).
+        batch: Rows per batch, at least 1.
+    """
+    low, high = 0, int(sizes.sum()) // batch
+    while low < high:
+        middle = (low + high + 1) // 2
+        if np.minimum(sizes, middle).sum() >= middle * batch:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _numbered(groups: Sequence[Hashable], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The groups as numbers from 0, shape (rows,), and how many rows each has."""
+    if len(groups) != rows:
+        raise ValueError(f"there are {len(groups)} groups for {rows} rows")
+    _, numbers, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    return numbers, sizes
 
 
 def text_lengths(dataset: Dataset) -> np.ndarray:

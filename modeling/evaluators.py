@@ -143,7 +143,7 @@ class TopicEvaluator(PairEvaluator):
 
     def __init__(self, rows: dict[str, Sequence], name: str = "topic", seed: int = 0, **facts: Any) -> None:
         first, second = list(rows["sentence1"]), list(rows["sentence2"])
-        other = _of_another_group(np.unique(rows["group"], return_inverse=True)[1], seed)
+        other = of_another_group(np.unique(rows["group"], return_inverse=True)[1], seed)
         labels = [1] * len(first) + [0] * len(first)
         paired = {"sentence1": first * 2, "sentence2": second + [second[i] for i in other], "label": labels}
         super().__init__(paired, name, **facts)
@@ -156,7 +156,7 @@ class TopicEvaluator(PairEvaluator):
         return {"auroc": auroc, "p99_other": float(np.quantile(other, 0.99)), **means}
 
 
-def _of_another_group(groups: np.ndarray, seed: int) -> np.ndarray:
+def of_another_group(groups: np.ndarray, seed: int) -> np.ndarray:
     """For each row the number of a random row of another group."""
     order = np.argsort(groups, kind="stable")
     starts, sizes = np.searchsorted(groups[order], groups), np.bincount(groups)[groups]

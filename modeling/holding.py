@@ -20,8 +20,12 @@ from modeling.replay import REPLAY_COLUMNS, add_replay
 from modeling.system import System
 
 
-def check_options(recipe: Recipe) -> None:
-    """Refuses values out of range, of these options and of `per_source`, which all systems have, too.
+def check_options(recipe: Recipe, sample: str = "per_source") -> None:
+    """Refuses values out of range, of these options and of the one that limits the rows, which all systems have, too.
+
+    Args:
+        recipe: The recipe.
+        sample: Name of the option that limits the rows.
 
     Raises:
         ValueError: With the option's name and range.
@@ -29,8 +33,8 @@ def check_options(recipe: Recipe) -> None:
     for option in ("keep", "replay_weight"):
         if not isinstance(recipe[option], int | float) or not 0 <= recipe[option] < math.inf:
             raise ValueError(f"--{option} must be 0 or more, got {recipe[option]}")
-    if (limit := recipe["per_source"]) is not None and (not isinstance(limit, int) or limit < 1):
-        raise ValueError(f"--per_source must be a number of rows, or none, got {limit!r}")
+    if (limit := recipe[sample]) is not None and (not isinstance(limit, int) or limit < 1):
+        raise ValueError(f"--{sample} must be a number of rows, or none, got {limit!r}")
 
 
 def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:

@@ -14,10 +14,10 @@ from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.losses.merged_forward import embed_columns
 from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletDistanceMetric, TripletLoss
-from sentence_transformers.sentence_transformer.modules import Normalize
 from torch import Tensor, nn
 
 from dataset_scripts.sources import source_name
+from modeling.backbone import without_normalize
 from modeling.evaluators import Evaluator, SimilarityEvaluator
 from modeling.holding import check_options, held, with_replay
 from modeling.opinion_evaluators import OpinionEvaluator, TripletAccuracyEvaluator
@@ -110,7 +110,7 @@ class SosSystem(System):
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
         ((kind, rows),) = data.train.items()
-        taken = None if self.recipe["normalised"] else _without_normalize(model)
+        taken = None if self.recipe["normalised"] else without_normalize(model)
         yield Phase(kind, rows, held(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
         if taken is not None:
             model.append(taken)
@@ -159,14 +159,3 @@ class SosSystem(System):
 
 def _of_domain(rows: Dataset, domain: str) -> Dataset:
     return rows.select([i for i, found in enumerate(rows["domain"]) if found == domain])
-
-
-def _without_normalize(model: SentenceTransformer) -> nn.Module:
-    """Takes the last module, which makes unit vectors (see `load_backbone`), off an encoder.
-
-    Raises:
-        ValueError: If the encoder goes on after it.
-    """
-    if not isinstance(model[-1], Normalize):
-        raise ValueError("--normalised false needs an encoder that ends with its Normalize module")
-    return model.pop(-1)

@@ -49,7 +49,8 @@ def save_data(folder: Path) -> Path:
     configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity, "inference": inference,
                "tweets": texts, "issues": texts, "examples": texts, "quadruples": quadruples, "sgts": polarity_pairs,
                "sentences": sentences, "words": words, "opinions": opinions, "counters": counters,
-               "counters_official": counters}  # fmt: skip
+               "counters_official": counters, "quote": tweet_pairs, "reply": tweet_pairs, "coquote": co_pairs,
+               "coreply": co_pairs, "dq": rankings, "cq": rankings, "dr": rankings, "cr": rankings}  # fmt: skip
     lines = ["---", "configs:"]
     for config, make in configs.items():
         lines += [f"- config_name: {config}", "  data_files:"]
@@ -173,3 +174,22 @@ def counters(topic: str) -> list[dict]:
             rows.append({"id": f"town/{topic}/{side}{number}", "conclusion": text, "premises": point[len(text) + 3 :],
                          "point": point, "counter": counter, "stance": side, **shared})  # fmt: skip
     return rows
+
+
+def tweet_pairs(topic: str) -> list[dict]:
+    """Two tweets of one conversation, each with a quote or reply."""
+    return [{"anchor": f"the town needs {change} {topic}", "positive": arguments(topic, side)[0], "group": topic}
+            for change, side in (("more", "pro"), ("fewer", "con"))]  # fmt: skip
+
+
+def co_pairs(topic: str) -> list[dict]:
+    """Two quotes or replies of one tweet."""
+    one, other = arguments(topic, "pro")[:2]
+    return [{"anchor": one, "positive": other, "group": topic}]
+
+
+def rankings(topic: str) -> list[dict]:
+    """A tweet with two texts of its conversation and three of the next topic's."""
+    other = TOPICS[(TOPICS.index(topic) + 1) % len(TOPICS)]
+    return [{"query": f"the town needs more {topic}", "positives": arguments(topic, "pro")[:2],
+             "negatives": arguments(other, "con")[:3], "group": topic}]  # fmt: skip

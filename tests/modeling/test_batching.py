@@ -10,7 +10,13 @@ from datasets import Dataset, Features, Value
 
 from modeling import batching
 from modeling.backbone import load_backbone, resolve
-from modeling.batching import LengthGroupedBatchSampler, embedding_in_chunks, text_lengths
+from modeling.batching import (
+    DistinctBatchSampler,
+    LengthGroupedBatchSampler,
+    distinct_batches,
+    embedding_in_chunks,
+    text_lengths,
+)
 
 
 def rows_of(lengths):
@@ -164,3 +170,82 @@ def test_gradients_pass_through_chunks(tiny_base):
         gradients.append(model[0].model.embeddings.word_embeddings.weight.grad.clone())
     assert gradients[0].abs().max() > 1e-3
     assert torch.allclose(*gradients, atol=1e-5)
+
+
+def distinct(groups, size, epoch=0, seed=0):
+    sampler = DistinctBatchSampler(rows_of([1] * len(groups)), size, seed=seed, groups=groups)
+    sampler.set_epoch(epoch)
+    result = list(sampler)
+    assert len(result) == len(sampler)
+    return result
+
+
+def test_how_many_batches_without_two_of_a_group():
+    # three groups of 4, 2 and 2 rows in batches of two: 4 take 4 + 2 + 2 = 8 rows
+    assert distinct_batches(np.array([4, 2, 2]), 2) == 4
+    # in batches of three: 2 take 2 + 2 + 2 = 6 rows, 3 would take 3 + 2 + 2 = 7 of 9
+    assert distinct_batches(np.array([4, 2, 2]), 3) == 2
+    # one of ten rows and two alone: 2 take 2 + 1 + 1 = 4 rows, 3 would take 5 of 6
+    assert distinct_batches(np.array([10, 1, 1]), 2) == 2
+    assert distinct_batches(np.array([10, 1, 1]), 4) == 0  # three groups do not fill a batch of four
+    assert distinct_batches(np.ones(100), 7) == 14
+
+
+@pytest.mark.parametrize("epoch", range(4))
+def test_no_batch_has_two_rows_of_a_group(epoch):
+    groups = ["a"] * 4 + ["b"] * 2 + ["c"] * 2
+    found = distinct(groups, 3, epoch)
+    assert len(found) == 2 and all(sorted(groups[row] for row in batch) == ["a", "b", "c"] for batch in found)
+    assert len(set(chain(*found))) == 6
+    # in batches of two all eight rows are used: "a" is in each of the four
+    found = distinct(groups, 2, epoch)
+    assert sorted(chain(*found)) == list(range(8))
+    assert all(len({groups[row] for row in batch}) == 2 and "a" in {groups[row] for row in batch} for batch in found)
+
+
+def test_other_rows_are_left_out_in_another_epoch():
+    groups = [0] * 20 + list(range(1, 11))  # 5 batches of 3 take 5 of the twenty and the ten others
+    assert distinct_batches(np.bincount(groups), 3) == 5
+    left_out = {frozenset(range(30)) - frozenset(chain(*distinct(groups, 3, epoch))) for epoch in range(5)}
+    assert len(left_out) == 5 and {len(rows) for rows in left_out} == {15}
+    assert all(max(rows) < 20 for rows in left_out)
+
+
+def test_large_groups_among_many():
+    random = np.random.default_rng(3)
+    groups = np.concatenate([random.integers(400, size=900), np.full(150, 400)])
+    found = np.array(distinct(groups.tolist(), 10))
+    assert len(found) == distinct_batches(np.bincount(groups), 10) == 100  # min(150, 100) + 900 rows
+    assert all(len(set(batch)) == 10 for batch in groups[found])
+    assert len(np.unique(found)) == 1000 and (groups[found] == 400).sum() == 100
+
+
+def test_two_processes_see_the_distinct_rows_of_one(monkeypatch):
+    groups = [0] * 9 + list(np.arange(30) // 2 + 1)  # batches of four: 9 of the first group and 30 others
+    one = [distinct(groups, 4, epoch) for epoch in (0, 1)]
+    assert [len(batches) for batches in one] == [9, 9]
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for epoch in (0, 1):
+        sampler = DistinctBatchSampler(rows_of([1] * 39), 2, groups=groups)
+        sampler.set_epoch(epoch)
+        shards = [list(BatchSamplerShard(sampler, num_processes=2, process_index=process)) for process in (0, 1)]
+        steps = [sorted(first + second) for first, second in zip(*shards, strict=True)]
+        assert steps == [sorted(batch) for batch in one[epoch]]
+        assert all(len({groups[row] for row in step}) == 4 for step in steps)
+    assert one[0] != one[1]
+
+
+def test_seed_and_epoch_alone_decide_on_distinct_batches():
+    groups = list(np.arange(40) // 2)
+    mine = distinct(groups, 4, epoch=1, seed=3)
+    np.random.seed(99)
+    assert distinct(groups, 4, epoch=1, seed=3) == mine
+    assert distinct(groups, 4, epoch=2, seed=3) != mine
+    assert distinct(groups, 4, epoch=1, seed=4) != mine
+
+
+def test_too_few_groups():
+    with pytest.raises(ValueError, match=r"a batch of 3 rows needs as many groups .* there are 2: lower --batch_size"):
+        distinct([0, 0, 0, 1], 3)
+    with pytest.raises(ValueError, match="there are 2 groups for 3 rows"):
+        DistinctBatchSampler(rows_of([1, 1, 1]), 1, groups=[0, 1])

@@ -17,7 +17,7 @@ from modeling.evaluators import (
     SimilarityEvaluator,
     StanceEvaluator,
     TopicEvaluator,
-    _of_another_group,
+    of_another_group,
 )
 from modeling.loading import load_model
 from modeling.stance import QUERIES as QUERIED
@@ -334,6 +334,6 @@ def test_topics_by_hand():
 @pytest.mark.parametrize("seed", range(5))
 def test_pairs_across_are_always_of_two_groups(seed):
     groups = np.random.default_rng(seed).integers(0, 4, 200)
-    other = _of_another_group(groups, seed)
+    other = of_another_group(groups, seed)
     assert (groups[other] != groups).all()
     assert len(set(other)) > 100  # spread over the rows
