@@ -99,7 +99,8 @@ class TwitterStream(Corpus):
         options = self._started(self.config)
         with tempfile.TemporaryDirectory() as passing:
             out, work = Path(passing, "out"), Path(passing, "work")
-            mined = mine(files, out, work, options, [config], _excluded(self.config))
+            with engine_errors():
+                mined = mine(files, out, work, options, [config], _excluded(self.config))
             dropped, facts = _divided(mined.sets[config])
             self.dropped.update(dropped)
             self.facts.update({**mined.lines, **mined.tweets, **facts})

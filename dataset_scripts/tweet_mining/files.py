@@ -21,8 +21,9 @@ LINES = (".json", ".jsonl", ".ndjson")
 PACKED = ("", ".bz2", ".gz", ".zst", ".xz")
 ENDINGS = tuple(f"{kind}{packing}" for kind in LINES for packing in PACKED)
 PART_BYTES = 8 << 20  # packed, of an archive's members in one task: some minutes of the stream
-PACKING = 8  # of plain files so many times as much
+PACKING = 4  # of plain files so many times as much
 BLOCK = tarfile.BLOCKSIZE
+ZSTD_BYTES = 64 << 10
 DAMAGED = (
     *(EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile),
     *(NotImplementedError, RuntimeError),  # a zip file packed in an unknown way, or encrypted
@@ -38,7 +39,8 @@ def is_stream_file(name: str) -> bool:
 def parts(files: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """Divides files into parts: one for each, several for a large one that can be entered in the middle.
 
-    That is a plain file, or an archive that is not packed as a whole; what one task reads is held in memory.
+    That is a plain file, or an archive that is not packed as a whole. What one task reads is held in memory, some 4 kB
+    for each tweet, so a file that is packed as a whole should have less than a million.
 
     Yields:
         `path`, `start` and `stop` (in a plain file bytes, a line being in the part where it begins; in a tar file bytes
@@ -113,31 +115,39 @@ def _unpacked(content: BinaryIO, name: str) -> BinaryIO:
     if name.endswith(".xz"):
         return lzma.open(content)
     if name.endswith(".zst"):
-        return _zstd(content)
+        return io.BufferedReader(_Zstandard(content), 1 << 20)
     return content
 
 
-def _zstd(content: BinaryIO) -> BinaryIO:
-    import zstandard
+class _Zstandard(io.RawIOBase):
+    """A Zstandard stream of any number of frames; the library's reader takes one that is cut off for a whole one."""
 
-    reader = zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True)
-    return io.BufferedReader(_Checked(reader, zstandard.ZstdError), 1 << 20)
+    def __init__(self, content: BinaryIO) -> None:
+        import zstandard
 
-
-class _Checked(io.RawIOBase):
-    """A Zstandard stream whose errors are those of a damaged file."""
-
-    def __init__(self, stream: BinaryIO, error: type[Exception]) -> None:
-        self._stream, self._error = stream, error
+        self._content, self._error = content, zstandard.ZstdError
+        self._open = zstandard.ZstdDecompressor().decompressobj
+        self._frame, self._packed, self._waiting = None, b"", memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        try:
-            return self._stream.readinto(buffer)
-        except self._error as error:
-            raise OSError(str(error)) from error
+        while not self._waiting:
+            if not (packed := self._packed or self._content.read(ZSTD_BYTES)):
+                if self._frame is not None:
+                    raise EOFError("it ends within a frame")
+                return 0
+            self._frame = self._frame or self._open()
+            try:
+                self._waiting, self._packed = memoryview(self._frame.decompress(packed)), b""
+            except self._error as error:
+                raise EOFError(str(error)) from error
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
+        return size
 
 
 def _members(path: Path, start: int, stop: int) -> Iterator[tuple[str, BinaryIO]]:

@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tqdm import tqdm
+
 from dataset_scripts.tweet_mining import pairing, parsing
 from dataset_scripts.tweet_mining.files import parts
 from dataset_scripts.tweet_mining.options import MiningOptions, digest
@@ -74,7 +76,8 @@ def mine(
     folders, mined.tweets = pairing.pair(shards, work, options, buckets, [str(file) for file in excluded])
     rows = [str(file) for found in folders for file in sorted((found / pairing.ROWS).glob("*.parquet"))]
     hashes: set[int] = set()
-    for name in (name for name in (*SETS, *BENCHMARKS) if names is None or name in names):
+    wanted = [name for name in (*SETS, *BENCHMARKS) if names is None or name in names]
+    for name in tqdm(wanted, desc="write", unit="set", disable=None):
         if not rows:
             mined.sets[name] = Counter()
         elif name in SETS:

@@ -158,18 +158,16 @@ def _drawn(links: DataFrame, extra: Sequence[str], options: MiningOptions, count
     from daft import Window, col
     from daft.functions import row_number
 
-    same = Window().partition_by(["kind", "owner", "text"]).order_by("child")
-    whole = links.with_column("copy", row_number().over(same))
-    links = whole.where(col("copy") == 1).collect()
+    whole, keys = links, ["kind", "owner", "child"]
+    firsts = whole.groupby("kind", "owner", "text").agg(col("child").min()).select(*keys)
+    links = whole.join(firsts, on=keys, how="semi").collect()
     counts["answer: same text as another to the tweet"] = whole.count_rows() - len(links)
-    answers = Window().partition_by(["kind", "owner"])
-    links = links.with_columns(
-        {
-            "rank": row_number().over(answers.order_by("child")),
-            "last": row_number().over(answers.order_by("child", desc=True)),
-        }
-    )
-    drawn = {0: col("last") == 1} | {rank: col("rank") == rank for rank in range(1, options.children + 1)}
+    # one window for all, since Daft makes a table of its own for each part of a partitioned one
+    links = links.with_column("place", row_number().over(Window().order_by(keys))).collect()
+    ends = links.groupby("kind", "owner").agg(col("place").min().alias("first"), col("place").max().alias("last"))
+    links = links.join(ends, on=["kind", "owner"])
+    drawn = {0: col("place") == col("last")}
+    drawn |= {rank: col("place") == col("first") + (rank - 1) for rank in range(1, options.children + 1)}
     values = ["text", *(name for name in extra if name.startswith("child"))]
     columns = [
         _only(chosen, col(name)).max().alias(f"{name}_{rank}") for rank, chosen in drawn.items() for name in values

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from daft import DataFrame
 
 TRIED = 40  # times as many as negatives are asked for: some are of the own conversation
+SPARE = 2  # times as many queries are looked at as are asked for, since some say the same
 POOL = 100_000  # answers that negatives are drawn from, at most
 ENOUGH = 1_000
 
@@ -73,12 +74,12 @@ def write_benchmark(
             asked = asked.where(col("parent_text").not_null())
         found = asked.count_rows()
         counts["queries found"] += found
-        counts["query: beyond the number asked for"] += max(0, found - options.queries)
         if not found:
             continue
-        queries = asked.sort("owner").limit(options.queries).to_pandas()
-        pool = _pool(here, options)
+        queries = asked.sort("owner").limit(SPARE * options.queries).to_pandas()
+        pool, before = _pool(here, options), counts.total()
         ranked = _ranked(queries, pool, benchmark, options, counts, hashes)
+        counts["query: beyond the number asked for"] += found - len(ranked) - (counts.total() - before)
         if ranked:
             _write(ranked, folder / shard(name, split))
     return Counter({reason: count for reason, count in counts.items() if count}), hashes
@@ -121,6 +122,8 @@ def _ranked(
     for row in queries.to_dict("records"):
         query = row[query_column]
         own = [row[name] for name in positives]
+        if len(ranked) == options.queries:
+            break
         if query in seen:
             counts["query: same text as another"] += 1
             continue

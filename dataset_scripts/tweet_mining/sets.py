@@ -46,8 +46,8 @@ SETS = {
 def write_set(name: str, files: Sequence[str], folder: Path, options: MiningOptions) -> Counter[str]:
     """Writes a set's Parquet files, one pair for each answered tweet at most, in the order of the draw.
 
-    A text occurs once in a set: the pair drawn first keeps it. A pair with a text that also occurs in a split held out
-    more strictly (train < validation < test), anywhere in the stream's pairs, is left out.
+    A text occurs once on each side of a set: the pair drawn first keeps it. A pair with a text that also occurs in a
+    split held out more strictly (train < validation < test), anywhere in the stream's pairs, is left out.
 
     Args:
         name: A key of `SETS`.
@@ -111,11 +111,9 @@ def _unheld(pairs: DataFrame, held: DataFrame, side: str) -> DataFrame:
 
 def _distinct(pairs: DataFrame, side: str) -> DataFrame:
     """Of the pairs with the same text on a side the one drawn first."""
-    from daft import Window, col
-    from daft.functions import row_number
+    from daft import col
 
-    same = Window().partition_by(side).order_by("owner")
-    return pairs.with_column("copy", row_number().over(same)).where(col("copy") == 1).exclude("copy")
+    return pairs.join(pairs.groupby(side).agg(col("owner").min()).select("owner"), on="owner", how="semi")
 
 
 def _write(frame: DataFrame, folder: Path, name: str, split: str, rows: int) -> None:

@@ -73,7 +73,8 @@ def test_expected_rows(name):
     assert set(record.expected) <= set(record.configs)
     for splits in record.expected.values():
         assert splits.keys() <= SPLITS and all(isinstance(rows, int) and rows > 0 for rows in splits.values())
-    if name not in ("kialo", "yelp"):  # every user exports other discussions, and Yelp's release changes every year
+    # every user exports other discussions, Yelp's release changes every year, and nobody mines the whole stream
+    if name not in ("kialo", "yelp", "twitter_stream"):
         assert record.expected
 
 
