@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from daft import DataFrame
 
 ENGINES = ("native", "ray")
+ANSWER_SECONDS = 10
 
 
 def start_engine(engine: str, address: str | None = None) -> None:
@@ -19,7 +21,7 @@ def start_engine(engine: str, address: str | None = None) -> None:
 
     Args:
         engine: `native` or `ray`.
-        address: Of a Ray cluster (`ray://host:10001`, `host:6379`, `auto`); None starts one on this machine.
+        address: Of a Ray cluster that this machine belongs to, `host:6379` or `auto`; None starts one here.
 
     Raises:
         ValueError: If there is no such engine, an address without Ray, or another engine is at work already; or the
@@ -40,11 +42,26 @@ def start_engine(engine: str, address: str | None = None) -> None:
             import ray  # noqa: F401
     except ImportError as error:
         raise ValueError(f"mining needs {error.name}: pip install 'opinion-transformers[scale]'") from error
+    if address is not None:
+        _check_address(address)
     try:
         daft.set_runner_ray(address=address) if engine == "ray" else daft.set_runner_native()
     except daft.exceptions.DaftCoreException as error:  # one is set already
         if (running := daft.get_or_infer_runner_type()) != engine:
             raise ValueError(f"--engine {engine}: this process mines with {running} already; start another") from error
+
+
+def _check_address(address: str) -> None:
+    """Asks whether somebody listens there: Ray itself would try again for minutes."""
+    host, colon, port = address.rpartition(":")
+    if address == "auto":
+        return
+    if "//" in address or not colon or not port.isdigit():
+        raise ValueError(f"--address must be host:port of the cluster's head, or auto, got {address!r}")
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+    except OSError as error:
+        raise OSError(f"--address {address}: no Ray cluster answers ({error}); ray start --head starts one") from None
 
 
 @contextmanager

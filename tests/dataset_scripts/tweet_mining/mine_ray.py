@@ -1,4 +1,4 @@
-"""Mines on a local Ray cluster of two workers: python -m tests.dataset_scripts.tweet_mining.mine_ray OUT WORK FILES."""
+"""Mines on a Ray cluster of two nodes on this machine: python -m tests.dataset_scripts.tweet_mining.mine_ray OUT WORK FILES."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ if __name__ == "__main__":
     os.environ["RAY_AUTH_MODE"] = "disabled"
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
     import ray
+    from ray.cluster_utils import Cluster
 
     from dataset_scripts.tweet_mining.engine import start_engine
     from dataset_scripts.tweet_mining.mining import mine
     from dataset_scripts.tweet_mining.options import MiningOptions
     from tests.dataset_scripts.tweet_mining.conftest import OPTIONS
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    start_engine("ray")
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=1)
+    ray.init(cluster.address, log_to_driver=False, configure_logging=False)
+    start_engine("ray", cluster.address)
     out, work, *files = map(Path, sys.argv[1:])
     mined = mine(files, out, work, MiningOptions(**OPTIONS), buckets=2)
-    print(json.dumps({"lines": mined.lines, "tweets": mined.tweets, "sets": mined.sets}))
+    machines = sum(node["Alive"] for node in ray.nodes())
+    print(json.dumps({"machines": machines, "lines": mined.lines, "tweets": mined.tweets, "sets": mined.sets}))
     ray.shutdown()
+    cluster.shutdown()
