@@ -1,4 +1,4 @@
-"""Mines on a Ray cluster of two nodes on this machine: python -m tests.dataset_scripts.tweet_mining.mine_ray OUT WORK FILES."""
+"""Mines on a Ray cluster of two nodes here: python -m tests.dataset_scripts.tweet_mining.mine_ray OUT WORK FILES."""
 
 from __future__ import annotations
 
