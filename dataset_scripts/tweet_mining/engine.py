@@ -81,6 +81,17 @@ def engine_errors() -> Iterator[None]:
         ) from error
 
 
+def cores() -> int:
+    """How many cores compute."""
+    import daft
+
+    if daft.get_or_infer_runner_type() == "ray":
+        import ray
+
+        return int(ray.cluster_resources().get("CPU", 1))
+    return os.cpu_count() or 1
+
+
 def in_tasks(frame: DataFrame, number: int) -> DataFrame:
     """Divides a frame into so many tasks of a cluster; the native engine divides work by itself."""
     import daft

@@ -11,6 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from dataset_scripts.tweet_mining import pairing, parsing
+from dataset_scripts.tweet_mining.engine import cores
 from dataset_scripts.tweet_mining.files import parts
 from dataset_scripts.tweet_mining.options import MiningOptions, digest
 from dataset_scripts.tweet_mining.rankings import BENCHMARKS, write_benchmark
@@ -21,8 +22,10 @@ from modeling.files import atomic_file
 logger = logging.getLogger(__name__)
 EXCLUDED = "benchmark_tweets.parquet"
 SALT = "salt"  # what its metadata call a hash of the salt
-DEFAULT_SHARDS = 50  # at most so many, as long as none is larger than SHARD_BYTES: the bar moves, little is lost
+SHARDS = 50  # at least so many, unless they are smaller than SMALLEST_SHARD: the bar moves, little is lost
 SMALLEST_SHARD = 16 << 20
+SHARD_BYTES = 256 << 20  # packed, at most
+CORE_BYTES = 5 << 20  # packed, or so many for each core: four minutes of the stream, each read by one core
 
 
 @dataclass
@@ -69,8 +72,7 @@ def mine(
     pieces = list(parts(files))
     total = sum(piece["bytes"] for piece in pieces)
     buckets = buckets or parsing.bucket_count(pieces)
-    size = min(parsing.SHARD_BYTES, max(SMALLEST_SHARD, total // DEFAULT_SHARDS))
-    shards = parsing.parse(pieces, work / "rows", options, buckets, size)
+    shards = parsing.parse(pieces, work / "rows", options, buckets, shard_size(total, cores()))
     mined = Mined()
     _count_lines(parsing.bucket_files(shards, parsing.COUNTS), mined)
     folders, mined.tweets = pairing.pair(shards, work, options, buckets, [str(file) for file in excluded])
@@ -88,6 +90,11 @@ def mine(
     if options.salt is not None and any(name in mined.sets for name in BENCHMARKS):
         _write_hashes(hashes, options.salt, folder / EXCLUDED)
     return mined
+
+
+def shard_size(total: int, cores: int) -> int:
+    """Packed bytes of a shard, what an interruption loses at most: many of `total`, and enough for all cores."""
+    return min(max(SHARD_BYTES, cores * CORE_BYTES), max(SMALLEST_SHARD, total // SHARDS))
 
 
 def _count_lines(files: Sequence[str], mined: Mined) -> None:

@@ -17,7 +17,6 @@ from dataset_scripts.tweet_mining.statuses import COUNT, FIRST, TWEET
 if TYPE_CHECKING:
     from daft import DataFrame
 
-SHARD_BYTES = 256 << 20  # packed; what an interruption loses at most
 BUCKET_BYTES = 512 << 20  # packed; what is paired in memory at once is some 5 % of it
 FILE_BYTES = 64 << 20  # packed; read into one file for each bucket
 TASK_BYTES = 16 << 20  # of Parquet
@@ -44,7 +43,7 @@ def shards(parts: Sequence[dict[str, Any]], size: int) -> Iterator[list[dict[str
 
 
 def parse(
-    parts: Sequence[dict[str, Any]], folder: Path, options: MiningOptions, buckets: int, size: int = SHARD_BYTES
+    parts: Sequence[dict[str, Any]], folder: Path, options: MiningOptions, buckets: int, size: int
 ) -> list[Path]:
     """Parses what has not been parsed before.
 
