@@ -26,6 +26,8 @@ from benchmarks import mining_runs as runs
 from benchmarks.processes import Beside, measured
 
 MONTHS = 27e9  # bytes of November and December 2020, packed
+LINKS = 8_501 / 15.82e6  # answers for each packed byte, as often as they are seen: 13 real minutes of July 2019
+LINK_BYTES = 160  # of memory for each in `conversations`: 16 of its two numbers, 110 to 146 to connect them
 SCAN_MOST = 100_000  # replies up to which all are searched for each tweet
 READING = "unpacking and parsing {alone:.2f} s, mining {mined:.2f} s, by the clock {clock:.2f} s: share {share:.2f}"
 GROWTH = """{minutes:,} minutes, {mb:,.1f} MB: {per_reading:.2f} s of reading and {per_pairing:.3f} s of pairing each
@@ -35,7 +37,8 @@ PAIRS = "{replies:,} replies: {pairs:,} co-pairs in {seconds:.2f} s, by the cloc
 SCAN = "  a scan for each of {pairs:,} tweets: {seconds:.2f} s, {ratio:.1f} times as long"
 PLAN = """{machines} machines of {cores} cores: reading {reading:.2f} h, shard after shard; of a shard a core reads
   {waves} files one after the other, and {busy:.0%} of the cores are busy; pairing {pairing:.2f} h, as if one core did
-  it all; {shuffle:.1f} GB from each machine to the others; {memory:.1f} GiB of memory in each"""
+  it all; {shuffle:.1f} GB from each machine to the others; {memory:.1f} GiB of memory in each,
+  {first:.1f} GiB in the first, where conversations are connected"""
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:
@@ -110,7 +113,9 @@ def plan(options: argparse.Namespace) -> list[dict[str, Any]]:
     print(f"per core and second {rates['reading']:.2f} MB read and {rates['pairing']:.2f} MB paired\n"
           f"{MONTHS / 1e9:.0f} GB: {scale * found['reading'] / 3600:.1f} core hours reading; "
           f"{scale * found['rows'] / 1e9:.1f} GB of rows are shuffled, "
-          f"{scale * (found['rows'] + found['paired']) / 1e9:.1f} GB of intermediate files in all")  # fmt: skip
+          f"{scale * (found['rows'] + found['paired']) / 1e9:.1f} GB of intermediate files in all\n"
+          f"{MONTHS * LINKS / 1e6:.1f} million answers connect conversations, "
+          f"{MONTHS * LINKS * LINK_BYTES / 2**30:.1f} GiB on one machine")  # fmt: skip
     plans = [hours(found, machines, options.cores) for machines in (1, 32)]
     for each in plans:
         print(PLAN.format(**each))
@@ -127,18 +132,22 @@ def full_bucket(figures: list[dict[str, Any]]) -> float:
 
 
 def hours(found: dict[str, Any], machines: int, cores: int) -> dict[str, Any]:
-    """What some machines take, if they only wait for each other at the end of a shard."""
+    """What some machines take, if they only wait for each other at the end of a shard.
+
+    The first machine also connects the conversations, at another time than it reads: what it needs is at most the sum.
+    """
     from dataset_scripts.tweet_mining.mining import shard_size
 
     scale, file = MONTHS / found["bytes"], found["bytes"] / found["minutes"]
     shard = shard_size(MONTHS, machines * cores)
     waves = math.ceil(shard / file / (machines * cores))
+    memory = found["peak"] + (cores - 1) * found["largest"]
     seconds = MONTHS / shard * waves * found["reading"] / found["minutes"]
     return {"machines": machines, "cores": cores, "waves": waves, "reading": seconds / 3600,
             "busy": scale * found["reading"] / (seconds * machines * cores),
             "pairing": scale * found["pairing"] / 3600,
             "shuffle": scale * found["rows"] / machines * (1 - 1 / machines) / 1e9,
-            "memory": (found["peak"] + (cores - 1) * found["largest"]) / 2**30}  # fmt: skip
+            "memory": memory / 2**30, "first": (memory + MONTHS * LINKS * LINK_BYTES) / 2**30}  # fmt: skip
 
 
 def whole(numbers: str) -> list[int]:

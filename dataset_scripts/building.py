@@ -50,6 +50,8 @@ def build(
     """
     out, corpus = out.resolve(), get_corpus(metadata.name)
     check_replaceable(out, data.resolve())
+    if corpus.RESUMABLE and data.resolve() in out.parents:
+        raise FileExistsError(f"--out {out} lies in the raw data, where the next build would read it; choose another")
     chosen = [name for name in metadata.configs if name in (configs or metadata.configs)]
     public = {name: _public(value) for name, value in options.items() if name not in corpus.UNPUBLISHED}
     with _work_folder(out, corpus, options) as work, atomic_folder(out) as folder:
@@ -76,15 +78,20 @@ def _work_folder(out: Path, corpus: type[Corpus], options: dict[str, Any]) -> It
         lock.acquire(timeout=0)
     except Timeout:
         raise BlockingIOError(f"another process is building {out}; wait for it or choose another --out") from None
-    finished = False
+    finished = refused = False
     try:
         _remove_unfinished(out)
         yield work
         finished = True
+    except ValueError:  # of an option or of the data, which the same command would find again
+        refused = True
+        raise
     finally:
         begun = any(path.name != ".lock" for path in work.iterdir())
         if not begun or (finished and not options.get("keep_work", False)):
             shutil.rmtree(work, ignore_errors=True)
+        elif refused:
+            print(f"Intermediate files are kept in {work}; remove them if you do not go on.", file=sys.stderr)
         elif not finished:
             print(f"The same command goes on from what is in {work}; remove that to start afresh.", file=sys.stderr)
         lock.release()

@@ -64,12 +64,11 @@ def dropped_rows(configs: dict[str, BuiltConfig]) -> list[list[Any]]:
 
 def _header(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[str, Any]) -> str:
     largest = max(sum(built.counts.values()) for built in configs.values())
-    languages = [*metadata.languages, "multilingual"] if options.get("all_languages") else metadata.languages
     other = {"license_name": f"{metadata.name}-terms", "license_link": metadata.source}
     data = DatasetCardData(
         license=metadata.licence,
         **(other if metadata.licence == "other" else {}),
-        language=languages,
+        language=_languages(metadata, options),
         task_categories=metadata.task_categories,
         size_categories=next((size for limit, size in _SIZES.items() if largest < limit), "10B<n<100B"),
         pretty_name=metadata.title,
@@ -86,6 +85,13 @@ def _header(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[s
     return data.to_yaml()
 
 
+def _languages(metadata: Metadata, options: dict[str, Any]) -> list[str]:
+    """Codes for the header: those of the corpus, unless an option chose another or all."""
+    if lang := options.get("lang"):
+        return ["multilingual" if lang == "all" else lang]
+    return [*metadata.languages, "multilingual"] if options.get("all_languages") else metadata.languages
+
+
 def _terms(metadata: Metadata) -> str:
     terms = f"Licence: {metadata.licence}. {metadata.terms}"
     return terms if metadata.redistributable else f"{terms}\n\n**This data set must not be published.**"
@@ -94,6 +100,8 @@ def _terms(metadata: Metadata) -> str:
 def _command(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[str, Any]) -> str:
     chosen = "" if list(configs) == list(metadata.configs) else "".join(f" --config {name}" for name in configs)
     extra = "".join(f" {flag(name, value)}" for name, value in options.items() if name != "seed")
+    if options.get("exclude"):  # which works with the salt alone, and that is not published
+        extra += " --salt SECRET"
     command = f"python -m dataset_scripts {metadata.name} --data RAW --out OUT{chosen} --seed {options['seed']}{extra}"
     return f"```bash\n{command}\n```\n\n`RAW` is {metadata.raw}."
 

@@ -24,7 +24,7 @@ from dataset_scripts.metadata import load_metadata
 from dataset_scripts.schema import RANKINGS, TWEET_PAIRS
 from dataset_scripts.tweet_mining.engine import engine_errors, start_engine
 from dataset_scripts.tweet_mining.files import is_stream_file
-from dataset_scripts.tweet_mining.mining import EXCLUDED, check_excluded, mine
+from dataset_scripts.tweet_mining.mining import EXCLUDED, Mined, check_excluded, mine
 from dataset_scripts.tweet_mining.options import MiningOptions
 from dataset_scripts.tweet_mining.rankings import BENCHMARKS
 from dataset_scripts.tweet_mining.sets import SETS
@@ -89,10 +89,13 @@ class TwitterStream(Corpus):
             features = cls.FEATURES[name]
             if name in SETS and config.keep_ids:
                 features = Features({**features, "anchor_id": Value("int64"), "positive_id": Value("int64")})
-            dropped, facts = _divided(mined.sets[name])
-            if not built:  # what concerns the whole stream stands with the first
-                facts = {**dict(sorted(mined.lines.items())), **dict(sorted(mined.tweets.items())), **facts}
-            built[name] = read_built(folder, name, datasets.DatasetInfo(features=features), dropped, facts)
+            built[name] = read_built(folder, name, datasets.DatasetInfo(features=features), *_divided(mined.sets[name]))
+        # what concerns the whole stream stands with the first that has rows; of others the reasons alone are reported
+        if first := next((found for found in built.values() if found.counts), None):
+            first.facts = {**_of_the_stream(mined), **first.facts}
+        else:
+            first = next(iter(built.values()))
+            first.dropped = {**_of_the_stream(mined), **first.dropped}
         return built
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,9 +105,11 @@ class TwitterStream(Corpus):
             with engine_errors():
                 mined = mine(files, out, work, options, [config], _excluded(self.config))
             dropped, facts = _divided(mined.sets[config])
+            written = sorted((out / config).glob("*.parquet"))
+            (self.facts if written else self.dropped).update(_of_the_stream(mined))
             self.dropped.update(dropped)
-            self.facts.update({**mined.lines, **mined.tweets, **facts})
-            for file in sorted((out / config).glob("*.parquet")):
+            self.facts.update(facts)
+            for file in written:
                 for batch in pq.ParquetFile(file).iter_batches():
                     for row in batch.to_pylist():
                         yield file.name.split("-")[0], row
@@ -114,6 +119,12 @@ class TwitterStream(Corpus):
         options = config.mining()
         start_engine(config.engine, config.address)
         return options
+
+
+def _of_the_stream(mined: Mined) -> dict[str, int]:
+    """What was counted before there were sets."""
+    counts = [*sorted(mined.lines.items()), *sorted(mined.tweets.items())]
+    return {reason: count for reason, count in counts if count}
 
 
 def _divided(counts: Counter[str]) -> tuple[dict[str, int], dict[str, int]]:

@@ -25,6 +25,7 @@ def plot_dots(
     unit: str,
     intervals: Mapping[tuple[str, str], tuple[float, float]] | None = None,
     width: float = 3.2,
+    origin: float = 0.0,
 ) -> None:
     """Draws a figure for each method and group: ours filled, the printed ones as rings.
 
@@ -36,6 +37,7 @@ def plot_dots(
         unit: Of all figures, below each panel.
         intervals: (method, group) -> the ends of a line through our figure, in every panel.
         width: Of a panel, in inches.
+        origin: Figure of what can do nothing, where a line is drawn.
     """
     groups = sorted({group for sides in panels.values() for side in sides for _, group in side})
     colours = group_colours(groups)
@@ -54,7 +56,7 @@ def plot_dots(
                     MARKERS[number % len(MARKERS)], color=colours[group], label=_label(group, printed, bool(found)),
                     markerfacecolor="none" if printed else colours[group], markersize=8 if printed else 5,
                 )  # fmt: skip
-        axis.axvline(0, color=OTHER, linewidth=0.8)
+        axis.axvline(origin, color=OTHER, linewidth=0.8)
         axis.set_title(plain(name), fontsize="medium")
         axis.set_xlabel(unit)
         axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)

@@ -118,8 +118,12 @@ class RankingEvaluator(Evaluator):
                 for label, cosines in scores.items()
                 for name, found in cosines.items()
             }
-            plot_dots(list(scores), {"all queries": (figures, {})}, path, f"{self.dataset}: {self.title}", "nDCG")
-            return f"nDCG of {self.title}, by benchmark and model: {models} ({self.dataset})."
+            chance = random_ndcg(self.rankings.relevance[self.of[0]])
+            plot_dots(list(scores), {"all queries": (figures, {})}, path, self.dataset, "nDCG", origin=chance)
+            return (
+                f"nDCG of {self.title}, by benchmark and model: {models} ({self.dataset}). Line: candidates in random "
+                f"order, {chance:.3f}."
+            )
         (name,) = self.of
         plot_distributions(
             {label: self.by_group(name, cosines[name]) for label, cosines in scores.items()},
@@ -150,6 +154,14 @@ def ranking_metrics(relevance: np.ndarray, cosines: np.ndarray) -> dict[str, flo
         "mrr": float((1 / (ahead + 1)).mean()),
         "accuracy_at_1": float((ahead == 0).mean()),
     }
+
+
+def random_ndcg(relevance: np.ndarray) -> float:
+    """The mean nDCG of candidates in random order, given their relevance (0 or 1), shape (rows, candidates)."""
+    discounts = 1 / np.log2(np.arange(relevance.shape[1]) + 2)
+    relevant = relevance.sum(axis=1)
+    best = np.cumsum(discounts)[relevant.astype(int) - 1]
+    return float((relevant / relevance.shape[1] * discounts.sum() / best).mean())
 
 
 class PearsonEvaluator(SimilarityEvaluator):

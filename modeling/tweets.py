@@ -147,6 +147,8 @@ class TweetsSystem(System):
         """A split of all sources that have it, a sample of `limit` rows each; None without rows."""
         found = [load_source(each, config, self.cache).get(split) for each in sources if has_config(each, config)]
         found = [_sample(rows.select_columns(columns), limit, self.recipe.seed) for rows in found if rows]
+        if "group" in columns and len(found) > 1:  # each source counts its conversations from 0
+            found = [_regrouped(rows, number) for number, rows in enumerate(found)]
         return concatenate_datasets(found) if found else None
 
     def _negatives(self, positives: list[str]) -> list[str]:
@@ -189,7 +191,9 @@ class TweetsSystem(System):
         columns = ["query", "positives", "negatives"]
         found = {name: self._rows(sources, name, split, columns, limit) for name in BENCHMARKS}
         found = {name: rows for name, rows in found.items() if rows}
-        found = {name: rows for name, rows in found.items() if len(rows) >= LEAST} or found
+        if small := [name for name, rows in found.items() if len(rows) < LEAST < max(map(len, found.values()))]:
+            logger.info("%s: fewer than %s queries for %s, left out", split, LEAST, ", ".join(small))
+            found = {name: rows for name, rows in found.items() if name not in small}
         if not found:
             raise ValueError(f"{', '.join(sources)} has no benchmark for {split} ({', '.join(BENCHMARKS)}): name a "
                              "source that has one with --benchmarks")  # fmt: skip
@@ -212,3 +216,8 @@ class TweetsSystem(System):
 
 def _sample(rows: Dataset, limit: int | None, seed: int) -> Dataset:
     return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=seed).select(range(limit))
+
+
+def _regrouped(rows: Dataset, source: int) -> Dataset:
+    groups = [f"{source}-{group}" for group in rows["group"]]
+    return rows.remove_columns("group").add_column("group", groups)

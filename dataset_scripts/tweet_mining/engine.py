@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ def start_engine(engine: str, address: str | None = None) -> None:
     if address is not None and engine != "ray":
         raise ValueError("--address is that of a Ray cluster: it needs --engine ray")
     os.environ.setdefault("DAFT_PROGRESS_BAR", "0")  # a bar for each query would hide that of the whole
+    os.environ.setdefault("DAFT_SHOW_QUERY_ID", "0")
     os.environ.setdefault("DAFT_ANALYTICS_ENABLED", "0")
+    logging.getLogger("tracing").setLevel(logging.WARNING)  # each step of each query, where others log at all
     os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     try:
         import daft
@@ -90,6 +94,29 @@ def cores() -> int:
 
         return int(ray.cluster_resources().get("CPU", 1))
     return os.cpu_count() or 1
+
+
+def write_rows(frame: DataFrame, folder: Path, by: str | None = None) -> None:
+    """Writes a frame to Parquet files; nothing else of this kind stays in the folder.
+
+    A worker that is killed leaves what it was writing, whole or not, and another one writes its rows again.
+
+    Args:
+        frame: The rows.
+        folder: Where to; it is made.
+        by: A column for whose values there are folders.
+
+    Raises:
+        OSError: If a file is not there, since a machine of the cluster wrote it where this one does not see it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = frame.write_parquet(str(folder), partition_cols=None if by is None else [by]).to_pydict()["path"]
+    kept = {Path(path).resolve() for path in written}
+    present = {file.resolve() for file in folder.rglob("*.parquet")}
+    if missing := kept - present:
+        raise OSError(f"{min(missing)} was written and is not there; all machines must see the folder of --out")
+    for file in present - kept:
+        file.unlink()
 
 
 def in_tasks(frame: DataFrame, number: int) -> DataFrame:

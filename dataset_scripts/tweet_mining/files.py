@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
+import os
 import tarfile
 import zipfile
 import zlib
@@ -27,6 +29,7 @@ ZSTD_BYTES = 64 << 10
 DAMAGED = (
     *(EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile),
     *(NotImplementedError, RuntimeError),  # a zip file packed in an unknown way, or encrypted
+    ValueError,  # one with a name or place that cannot be
 )
 
 
@@ -48,6 +51,8 @@ def parts(files: Iterable[Path]) -> Iterator[dict[str, Any]]:
         the file was, so that another file of its name is noticed.
     """
     for path in files:
+        if not os.access(path, os.R_OK):  # before hours of work, not after
+            raise PermissionError(f"{path} must not be read by this user; change its permissions or move it away")
         size, changed = path.stat().st_size, path.stat().st_mtime_ns
         name = path.name.lower()
         bounds = [(0, 0, size)]
@@ -67,7 +72,7 @@ def read_part(path: str, start: int, stop: int, language: str) -> Iterator[Row]:
     Raises:
         OSError: If the file is not there, or this machine cannot read it.
     """
-    reader = StatusReader(language, path)
+    reader = StatusReader(language)
     file = Path(path)
     if file.name.lower().endswith(ARCHIVES):
         with _damage(reader, file.name):
@@ -89,9 +94,14 @@ def _damage(reader: StatusReader, place: str) -> Iterator[None]:
     try:
         yield
     except DAMAGED as error:
-        if getattr(error, "errno", None) is not None:  # of the system, which may read it another time
+        if _of_the_system(error):
             raise
         reader.broken("file: cut off or damaged", f"{place} ({error})")
+
+
+def _of_the_system(error: Exception) -> bool:
+    """Whether the system failed, which may read the file another time; a place that cannot be is of a damaged file."""
+    return getattr(error, "errno", None) not in (None, errno.EINVAL)
 
 
 def _range(content: BinaryIO, start: int, stop: int) -> Iterator[bytes]:
@@ -186,7 +196,7 @@ def _places(path: Path) -> Iterator[tuple[int, int]]:
             with tarfile.open(path, "r:") as archive:
                 yield from ((member.offset, member.size) for member in archive)
     except DAMAGED as error:
-        if getattr(error, "errno", None) is not None:
+        if _of_the_system(error):
             raise
 
 

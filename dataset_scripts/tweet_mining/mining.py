@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from dataset_scripts.tweet_mining.sets import SETS, write_set
 from dataset_scripts.tweet_mining.statuses import COUNT
 from modeling.files import atomic_file
 
-logger = logging.getLogger(__name__)
 EXCLUDED = "benchmark_tweets.parquet"
 SALT = "salt"  # what its metadata call a hash of the salt
 SHARDS = 50  # at least so many, unless they are smaller than SMALLEST_SHARD: the bar moves, little is lost
@@ -62,8 +60,8 @@ def mine(
         files: Stream files, see `files.is_stream_file`.
         folder: Receives a folder of Parquet files for each set and benchmark that has rows; and, with a salt,
             `benchmark_tweets.parquet`, the hashes of all tweets of the benchmarks.
-        work: Folder for intermediate files, which all machines of a cluster see. They hold texts, and ids if these are
-            kept: not for publication.
+        work: Folder for intermediate files, which all machines of a cluster see. They hold texts and what can be turned
+            back into ids: not for publication.
         options: What to mine.
         names: Sets and benchmarks; all if None.
         excluded: Files `benchmark_tweets.parquet` of earlier runs with the same salt, whose tweets are left out.
@@ -115,7 +113,7 @@ def _write_hashes(hashes: set[int], salt: str, path: Path) -> None:
 
     table = pa.table({"tweet": pa.array(sorted(hashes), pa.uint64())})
     with atomic_file(path) as passing:
-        pq.write_table(table.replace_schema_metadata({SALT: digest(["salt", str(salt)])}), passing)
+        pq.write_table(table.replace_schema_metadata({SALT: digest(["salt", salt])}), passing)
 
 
 def check_excluded(files: Sequence[Path], salt: str) -> None:
@@ -132,5 +130,5 @@ def check_excluded(files: Sequence[Path], salt: str) -> None:
             facts = pq.read_schema(file).metadata or {}
         except pa.ArrowInvalid as error:
             raise ValueError(f"{file} is no file of hashes ({error}); build its folder again") from error
-        if facts.get(SALT.encode()) != digest(["salt", str(salt)]).encode():
+        if facts.get(SALT.encode()) != digest(["salt", salt]).encode():
             raise ValueError(f"{file} was built with another --salt, so its tweets would not be recognised")

@@ -9,6 +9,8 @@ from typing import Any
 
 from dataset_scripts.splits import SEED
 
+SALT_LENGTH = 16
+
 
 @dataclass(frozen=True)
 class MiningOptions:
@@ -24,7 +26,8 @@ class MiningOptions:
         validation: Share of the conversations, in (0, 1).
         test: Share of the conversations, in (0, 1); benchmarks are made of these two.
         keep_ids: Whether the sets have the ids of their tweets.
-        salt: Secret of the hashes that stand for the tweets of the benchmarks; None: there are none.
+        salt: Secret of the hashes that stand for the tweets of the benchmarks, 16 characters or more; None: there are
+            none.
     """
 
     lang: str = "en"
@@ -49,6 +52,8 @@ class MiningOptions:
             raise ValueError(f"--validation and --test are shares above 0 that leave some for training, got {shares}")
         if not isinstance(self.lang, str) or not self.lang:
             raise ValueError(f"--lang must be a language as Twitter calls it, or all, got {self.lang!r}")
+        if self.salt is not None and len(self.salt) < SALT_LENGTH:
+            raise ValueError(f"--salt must have {SALT_LENGTH} characters or more: a shorter one could be guessed")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise ValueError(f"--seed must be a whole number from 0, got {self.seed!r}")
 
@@ -57,16 +62,10 @@ class MiningOptions:
         """How many answers of a tweet are needed: the positives of a query, and the query if it is one of them."""
         return self.positives + 1
 
-    @property
-    def salt_number(self) -> int | None:
-        """The salt as the seed of a 64-bit hash."""
-        if self.salt is None:
-            return None
-        return int.from_bytes(hashlib.blake2b(str(self.salt).encode(), digest_size=7).digest())
-
     def parsing(self) -> dict[str, Any]:
         """The options on which the first stage depends."""
-        return {"lang": self.lang, "seed": self.seed, "keep_ids": self.keep_ids, "salt": self.salt_number}
+        salt = self.salt and digest(["salt", self.salt])
+        return {"lang": self.lang, "seed": self.seed, "keep_ids": self.keep_ids, "salt": salt}
 
     def pairing(self) -> dict[str, Any]:
         """Those on which the second does."""
@@ -75,6 +74,14 @@ class MiningOptions:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def keyed_hash(id: int | None, salt: str) -> int | None:
+    """What stands for a tweet, 64 bits of a hash that nobody without the salt can turn back or compute."""
+    if id is None:
+        return None
+    key = hashlib.blake2b(salt.encode()).digest()
+    return int.from_bytes(hashlib.blake2b(id.to_bytes(8), key=key, digest_size=8).digest())
 
 
 def digest(facts: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from dataset_scripts.tweet_mining.conversations import write_conversations
+from dataset_scripts.tweet_mining.engine import write_rows
 from dataset_scripts.tweet_mining.options import MiningOptions, digest
 from dataset_scripts.tweet_mining.parsing import bucket_files, read_rows
 from dataset_scripts.tweet_mining.statuses import OTHER_LANGUAGE, QUOTE, REPLY, TOO_SHORT, TWEET, USABLE
@@ -32,7 +34,8 @@ def pair(
 
     Args:
         shards: Folders of `parsing.parse`.
-        folder: Receives a folder for each bucket; it is whole or not there.
+        folder: Receives a folder for each bucket; it is whole or not there. What was paired with other options or of
+            other shards is removed.
         options: What is drawn, and how.
         buckets: How many.
         excluded: Parquet files with the hashes (`tweet`) of tweets that are in no set.
@@ -42,7 +45,10 @@ def pair(
         what was counted.
     """
     stamps = [(file, Path(file).stat().st_mtime_ns) for file in excluded]
-    folder = folder / f"paired-{digest([options.pairing(), [shard.name for shard in shards], stamps])}"
+    work, folder = folder, folder / f"paired-{digest([options.pairing(), [shard.name for shard in shards], stamps])}"
+    for other in work.glob("paired-*"):
+        if other != folder:
+            shutil.rmtree(other)
     folder.mkdir(parents=True, exist_ok=True)
     groups = folder / "conversations"
     if not groups.is_dir():
@@ -87,7 +93,7 @@ def _pair_bucket(files: list[str], groups: Path, folder: Path, options: MiningOp
     counts["answer: repeats the tweet"] = links.count_rows() - kept.count_rows()
     frame = _drawn(kept, extra, options, counts)
     frame = frame.join(daft.read_parquet(str(groups)), on="owner", how="inner")
-    frame.write_parquet(str(folder / ROWS))
+    write_rows(frame, folder / ROWS)
     write_json(folder / COUNTED, {reason: count for reason, count in counts.items() if count})
 
 

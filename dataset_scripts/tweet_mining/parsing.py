@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from dataset_scripts.tweet_mining.engine import in_tasks
+from dataset_scripts.tweet_mining.engine import in_tasks, write_rows
 from dataset_scripts.tweet_mining.files import read_part
-from dataset_scripts.tweet_mining.options import MiningOptions, digest
+from dataset_scripts.tweet_mining.options import MiningOptions, digest, keyed_hash
 from dataset_scripts.tweet_mining.statuses import COUNT, FIRST, TWEET
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def shards(parts: Sequence[dict[str, Any]], size: int) -> Iterator[list[dict[str
         yield shard
 
 
-def parse(
-    parts: Sequence[dict[str, Any]], folder: Path, options: MiningOptions, buckets: int, size: int
-) -> list[Path]:
+def parse(parts: Sequence[dict[str, Any]], folder: Path, options: MiningOptions, buckets: int, size: int) -> list[Path]:
     """Parses what has not been parsed before.
 
     A row lies in the bucket of its `owner`: a tweet in its own, an answer in that of the tweet it answers. Tweets are
@@ -98,17 +96,16 @@ def _parse_shard(shard: list[dict[str, Any]], folder: Path, options: MiningOptio
     frame = frame.with_column("owner_id", when(col("kind") == TWEET, col("id")).otherwise(col("parent")))
     names = {"owner": "owner_id", "child": "id"}
     frame = frame.with_columns({name: hash(col(id), seed=options.seed) for name, id in names.items()})
-    if options.salt_number is not None:
-        frame = frame.with_columns(
-            {f"{name}_hash": hash(col(id), seed=options.salt_number) for name, id in names.items()}
-        )
+    if options.salt is not None:
+        keyed = daft.func(keyed_hash, return_dtype=DataType.uint64())
+        frame = frame.with_columns({f"{name}_hash": keyed(col(id), lit(options.salt)) for name, id in names.items()})
     counted = col("kind").is_in([COUNT, FIRST])
     bucket = (col("owner") % buckets).cast(DataType.int32())
     frame = frame.with_column("bucket", when(counted, lit(COUNTS)).otherwise(bucket)).exclude("parent")
     frame = frame.with_column_renamed("id", "child_id") if options.keep_ids else frame.exclude("id", "owner_id")
     # few files: a cluster would write one for each task and bucket
     frame = in_tasks(frame, 1 + sum(part["bytes"] for part in shard) // FILE_BYTES)
-    frame.write_parquet(str(folder), partition_cols=[col("bucket")])
+    write_rows(frame, folder, "bucket")
 
 
 def bucket_files(shards: Sequence[Path], bucket: int) -> list[str]:

@@ -13,8 +13,8 @@ USABLE, OTHER_LANGUAGE, TOO_SHORT = range(3)  # states of a tweet
 TWEET, REPLY, QUOTE, COUNT, FIRST = "tweet", "reply", "quote", "count", "first"  # kinds of rows
 DIGITS = 19  # of a number of 63 bits
 NOTICES = {"delete", "limit", "warning", "disconnect", "scrub_geo", "status_withheld", "user_withheld", "event"}
-_URL = re.compile(r"http\S+")
-_MENTION = re.compile(r"@\w+")
+_URL = re.compile(r"http\S+|\b(?:pic\.twitter\.com|t\.co)/\S+")
+_MENTION = re.compile(r"[@＠]\w+")  # as Twitter reads them, in its full width, too
 
 Row = dict[str, Any]
 
@@ -29,9 +29,9 @@ def clean(text: str) -> str:
     if "&" in text:
         text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     text = text.lower()
-    if "http" in text:
+    if "http" in text or ".co" in text:
         text = _URL.sub("", text)
-    if "@" in text:
+    if "@" in text or "＠" in text:
         text = _MENTION.sub("", text)
     return " ".join(text.split())
 
@@ -46,13 +46,12 @@ class StatusReader:
 
     Args:
         language: Code of the tweets that are used, as Twitter gives it in `lang`; `all` for any.
-        place: Where the lines come from, for messages.
     """
 
-    def __init__(self, language: str, place: str) -> None:
+    def __init__(self, language: str) -> None:
         from orjson import JSONDecodeError, loads
 
-        self._language, self._place = language, place
+        self._language = language
         self._loads, self._error = loads, JSONDecodeError
         self._counts: Counter[str] = Counter()
         self._first: dict[str, str] = {}

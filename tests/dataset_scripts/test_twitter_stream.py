@@ -14,6 +14,8 @@ import pytest
 import yaml
 
 import dataset_scripts.__main__ as cli
+from dataset_scripts.built import BuiltConfig
+from dataset_scripts.card import write_card
 from dataset_scripts.schema import RANKINGS, TWEET_PAIRS
 from dataset_scripts.twitter_stream import TwitterStream
 from modeling.hub import PublishError, publish_dataset
@@ -39,7 +41,7 @@ def raw(tmp_path_factory):
 def built(raw, tmp_path_factory):
     """The folder of a build with a salt."""
     out = tmp_path_factory.mktemp("built") / "tweets"
-    assert run(raw, out, *SHARES, "--salt", "the sea") == 0
+    assert run(raw, out, *SHARES, "--salt", "salt of the seas") == 0
     return out
 
 
@@ -86,7 +88,9 @@ def test_neither_accounts_nor_links_nor_ids_are_written(built):
             assert not {"@", "http", "_example"} & {part for part in ("@", "http", "_example") if part in str(row)}
             assert not row.keys() & {"anchor_id", "positive_id", "id", "owner", "child"}
     for name in ("README.md", "summary.json"):
-        assert "the sea" not in (built / name).read_text() and str(built.parent) not in (built / name).read_text()
+        assert (
+            "salt of the seas" not in (built / name).read_text() and str(built.parent) not in (built / name).read_text()
+        )
 
 
 def test_it_is_published_privately_only_and_the_hashes_go_along(built):
@@ -100,7 +104,7 @@ def test_it_is_published_privately_only_and_the_hashes_go_along(built):
 
 
 def test_a_build_leaves_out_the_benchmarks_of_another(raw, built, tmp_path, capsys):
-    options = [*SHARES, "--seed", "3", "--exclude", str(built), "--salt", "the sea"]
+    options = [*SHARES, "--seed", "3", "--exclude", str(built), "--salt", "salt of the seas"]
     assert run(raw, tmp_path / "out", *options) == 0
     texts = [
         {
@@ -122,8 +126,14 @@ def test_a_build_leaves_out_the_benchmarks_of_another(raw, built, tmp_path, caps
     capsys.readouterr()
     for wrong, message in (
         (["--exclude", str(built)], "error: --exclude compares salted hashes: give the --salt"),
-        (["--exclude", str(built), "--salt", "lake"], "benchmark_tweets.parquet was built with another --salt"),
-        (["--exclude", str(raw), "--salt", "the sea"], f"error: --exclude {raw} has no benchmark_tweets.parquet"),
+        (
+            ["--exclude", str(built), "--salt", "salt of the lake"],
+            "benchmark_tweets.parquet was built with another --salt",
+        ),
+        (
+            ["--exclude", str(raw), "--salt", "salt of the seas"],
+            f"error: --exclude {raw} has no benchmark_tweets.parquet",
+        ),
     ):
         assert run(raw, tmp_path / "out2", *wrong) == 2
         assert message in capsys.readouterr().err
@@ -161,6 +171,35 @@ def test_data_without_stream_files_or_usable_rows(tmp_path, capsys):
     assert run(tmp_path / "raw", tmp_path / "out") == 2
     assert "no usable row" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_what_the_stream_held_is_reported_with_the_first_that_has_rows(tmp_path, capsys):
+    raw, out = tmp_path / "raw", tmp_path / "out"
+    write(raw / "00.json", [reply(2, 1, said("two")), reply(3, 1, said("three")), delete(4), delete(5), b"broken {"])
+    assert run(raw, out, "--test", "0.000001", "--validation", "0.000001") == 0
+    configs = summary(out)["configs"]
+    assert list(configs) == ["coreply"]
+    counted = {"line: status": 2, "line: delete notice": 2, "line: malformed JSON": 1, "conversations": 1}
+    assert counted.items() < configs["coreply"]["facts"].items() and configs["coreply"]["facts"]["pairs found"] == 1
+    assert "| line: delete notice | 2 |" in (out / "README.md").read_text()
+    capsys.readouterr()
+    assert run(raw, out, "--config", "quote", "--config", "cr") == 2
+    errors = capsys.readouterr().err
+    assert "(quote, cr): no usable row" in errors
+    assert "'line: delete notice': 2, 'line: malformed JSON': 1, 'line: status': 2" in errors
+    builder = TwitterStream.open(raw, "quote", cache_dir=str(tmp_path / "cache"))
+    with pytest.raises(ValueError, match=r"no usable row in 1 file.* Dropped: \{'line: delete notice': 2"):
+        builder.download_and_prepare()
+
+
+@pytest.mark.parametrize(("lang", "languages"), [("fr", ["fr"]), ("all", ["multilingual"]), ("en", ["en"])])
+def test_the_card_names_the_language_that_was_chosen(tmp_path, lang, languages):
+    metadata = TwitterStream.METADATA
+    built = BuiltConfig(datasets.DatasetInfo(features=TWEET_PAIRS), {"train": "quote/train.parquet"}, {"train": 1})
+    card = write_card(metadata, {"quote": built}, {"seed": 42, "lang": lang, "exclude": ["first"]})
+    assert yaml.safe_load(card.split("---\n")[1])["language"] == languages
+    assert f"--seed 42 --lang {lang} --exclude '[first]' --salt SECRET\n" in card
+    assert "SECRET" not in write_card(metadata, {"quote": built}, {"seed": 42})
 
 
 def test_help_answers_at_once_and_imports_nothing_heavy():

@@ -7,7 +7,14 @@ import pytest
 from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator
 
 from modeling.backbone import load_backbone, resolve
-from modeling.ranking_evaluators import NOBODY, PearsonEvaluator, RankingEvaluator, Rankings, ranking_metrics
+from modeling.ranking_evaluators import (
+    NOBODY,
+    PearsonEvaluator,
+    RankingEvaluator,
+    Rankings,
+    random_ndcg,
+    ranking_metrics,
+)
 from tests.tiny import TOPICS, arguments, rankings, similarity
 
 FACTS = {"title": "tweets", "dataset": "tiny (test)", "dataset_id": "tiny"}
@@ -113,6 +120,13 @@ def test_nothing_to_rank(benchmarks, side):
     rows = benchmarks["dq"] | {side: [*benchmarks["dq"][side][:7], []]}
     with pytest.raises(ValueError, match=f"dq, row 7: the query has no {side}"):
         Rankings({"dq": rows})
+
+
+def test_random_order():
+    # positions 1 and 2 of two candidates with one positive: (1 + 1 / log2 3) / 2; one of one: 1
+    assert random_ndcg(np.array([[1, 0]])) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+    assert random_ndcg(np.array([[1, 0], [1, 1]])) == pytest.approx(((1 + 1 / np.log2(3)) / 2 + 1) / 2)
+    assert round(random_ndcg(np.array([[1] * 5 + [0] * 25])), 3) == 0.518
 
 
 def test_pictures(model, benchmarks, tmp_path):

@@ -9,7 +9,7 @@ from dataset_scripts.tweet_mining.mining import mine
 from dataset_scripts.tweet_mining.options import MiningOptions
 from tests.dataset_scripts.tweet_mining.streams import conversations, write
 
-OPTIONS = {"test": 0.3, "validation": 0.2, "keep_ids": True, "salt": "sea"}
+OPTIONS = {"test": 0.3, "validation": 0.2, "keep_ids": True, "salt": "the salt of the sea"}
 
 
 @pytest.fixture(scope="session")

@@ -99,7 +99,7 @@ def divided(rows: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[
 
 def parse(*items: dict[str, Any] | bytes, lang: str = "en") -> tuple[list[tuple], dict[str, int], dict[str, str]]:
     """What `StatusReader` makes of lines; rows as (kind, id, parent, state, text)."""
-    reader = StatusReader(lang, "a place")
+    reader = StatusReader(lang)
     found = [*reader.read(lines(items).splitlines(keepends=True), "one.json"), *reader.counts()]
     rows, counts, first = divided(found)
     return [(row["kind"], row["id"], row["parent"], row["state"], row["text"]) for row in rows], counts, first

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dataset_scripts.tweet_mining import mining, pairing, parsing
-from dataset_scripts.tweet_mining.engine import engine_errors, start_engine
+from dataset_scripts.tweet_mining.engine import engine_errors, start_engine, write_rows
 from dataset_scripts.tweet_mining.mining import mine
 from dataset_scripts.tweet_mining.options import MiningOptions
 from tests.dataset_scripts.tweet_mining.conftest import OPTIONS
@@ -69,6 +69,58 @@ def test_failures_of_an_engine_say_what_to_do(native):
         raise RuntimeError("first\nlast\n")
     with pytest.raises(ValueError, match=r"^--test is wrong$"), engine_errors():
         raise ValueError("--test is wrong")
+
+
+@pytest.fixture
+def stray(native, monkeypatch):
+    """Lets each write leave what a worker that was killed would: an empty file, and a whole one that was repeated."""
+    import daft
+
+    real, left = daft.DataFrame.write_parquet, []
+
+    def write_parquet(frame, folder, **options):
+        written = real(frame, folder, **options)
+        for path in written.to_pydict()["path"]:
+            left.append(Path(shutil.copy(path, Path(path).with_name("again.parquet"))))
+            left.append(Path(path).with_name("empty.parquet"))
+            left[-1].touch()
+        return written
+
+    monkeypatch.setattr(daft.DataFrame, "write_parquet", write_parquet)
+    return left
+
+
+def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, stray):
+    found = mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS), buckets=2)
+    # at least one shard with buckets 0 and 1 and counts, and rows of two buckets, two files each
+    assert len(stray) >= 10 and not list((tmp_path / "work").rglob("again.parquet"))
+    assert not list((tmp_path / "work").rglob("empty.parquet"))
+    assert tables(tmp_path / "out") == tables(mined[0])
+    assert (found.lines, found.tweets, found.sets) == (mined[1].lines, mined[1].tweets, mined[1].sets)
+
+
+def test_rows_that_another_machine_wrote_elsewhere_are_missed(native, tmp_path, monkeypatch):
+    import daft
+
+    real = daft.DataFrame.write_parquet
+
+    def elsewhere(frame, folder, **options):
+        written = real(frame, folder, **options)
+        shutil.rmtree(folder)
+        return written
+
+    monkeypatch.setattr(daft.DataFrame, "write_parquet", elsewhere)
+    with pytest.raises(OSError, match=r"parquet was written and is not there; all machines must see the folder"):
+        write_rows(daft.from_pydict({"number": [1, 2]}), tmp_path / "rows", "number")
+
+
+def test_what_was_paired_with_other_options_is_removed(native, stream, tmp_path):
+    found = []
+    for positives in (5, 4):
+        options = MiningOptions(**OPTIONS, positives=positives)
+        mine(stream, tmp_path / "out", tmp_path / "work", options, ["quote"], buckets=1)
+        found.append([path.name for path in (tmp_path / "work").glob("paired-*")])
+    assert [len(names) for names in found] == [1, 1] and found[0] != found[1]
 
 
 class Killed(BaseException):

@@ -111,6 +111,24 @@ def test_a_zip_file_that_is_cut_off_is_counted(tmp_path):
     assert (rows, counts) == ([], {DAMAGE: 1}) and first[DAMAGE].startswith("day.zip")
 
 
+@pytest.mark.parametrize(
+    ("place", "damage", "count"),
+    [
+        (16, b"\x00\xff\xff\x7f", 2),  # of the end: where the list of members begins, so that they would before 0
+        (-45, b"\xff", 1),  # the last name in the list
+    ],
+)
+def test_a_zip_file_with_a_place_or_name_that_cannot_be_is_counted(tmp_path, place, damage, count, monkeypatch):
+    monkeypatch.setattr(stream_files, "PART_BYTES", 1)
+    path = archive(tmp_path / "day.zip", {"é.json": lines(tweets(1, 3)), f"é{'é' * 25}.json": lines(tweets(3, 5))})
+    content = bytearray(path.read_bytes())
+    start = content.index(b"PK\x05\x06") + place
+    content[start : start + len(damage)] = damage
+    path.write_bytes(content)
+    rows, counts, first = read(path)
+    assert (rows, counts) == ([], {DAMAGE: count}) and first[DAMAGE].startswith("day.zip (")
+
+
 @pytest.mark.parametrize("name", ["day.tar", "day.zip"])
 def test_parts_of_an_archive_are_together_the_whole(tmp_path, name, monkeypatch):
     members = {f"a/{'long/' * 30}{n:02}.json.bz2": pack("x.bz2", lines(tweets(10 * n, 10 * n + 7))) for n in range(9)}

@@ -263,7 +263,7 @@ def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
 
 @pytest.mark.parametrize("items", [[], [delete(1), b"", b"broken"], [status(1, said("one")), status(2, said("two"))]])
 def test_a_stream_without_answers_has_no_sets(native, tmp_path, items):
-    built, found = run(tmp_path, [write(tmp_path / "00.json", items)], None, salt="sea")
+    built, found = run(tmp_path, [write(tmp_path / "00.json", items)], None, salt="the salt of the sea")
     assert built == {} and found.tweets["conversations"] == 0
     assert not any(found.sets.values()) and len(found.sets) == 8
     assert found.lines.total() == len(items)

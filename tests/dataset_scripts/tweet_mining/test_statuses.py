@@ -24,6 +24,8 @@ from tests.dataset_scripts.tweet_mining.streams import delete, parse, quote, rep
         ("https://t.co/@ana left", "left"),  # the URL goes first
         ("  tabs\tand\u3000wide \r\n spaces ", "tabs and wide spaces"),
         ("@ana_example https://t.co/example", ""),
+        ("＠ana_example said pic.twitter.com/example and t.co/example", "said and"),
+        ("chat.co/menu is another place", "chat.co/menu is another place"),
     ],
 )
 def test_texts_are_cleaned_as_in_the_paper(text, cleaned):
