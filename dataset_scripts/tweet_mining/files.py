@@ -26,6 +26,7 @@ PART_BYTES = 8 << 20  # packed, of an archive's members in one task: some minute
 PACKING = 4  # of plain files so many times as much
 BLOCK = tarfile.BLOCKSIZE
 ZSTD_BYTES = 64 << 10
+BLOCK_BYTES = 8 << 20
 DAMAGED = (
     *(EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile),
     *(NotImplementedError, RuntimeError),  # a zip file packed in an unknown way, or encrypted
@@ -77,16 +78,40 @@ def read_part(path: str, start: int, stop: int, language: str) -> Iterator[Row]:
     if file.name.lower().endswith(ARCHIVES):
         with _damage(reader, file.name):
             for name, content in _members(file, start, stop):
-                with _damage(reader, f"{file.name}: {name}"), _unpacked(content, name) as lines:
-                    yield from reader.read(lines, f"{file.name}: {name}")
+                with _damage(reader, f"{file.name}: {name}"), _unpacked(content, name) as unpacked:
+                    yield from reader.read(_lines(unpacked), f"{file.name}: {name}")
     else:
-        with _damage(reader, file.name), file.open("rb") as content, _unpacked(content, file.name) as lines:
+        with _damage(reader, file.name), file.open("rb") as content, _unpacked(content, file.name) as unpacked:
             if start or stop:
                 name = f"{file.name} from byte {start:,} on" if start else file.name
-                yield from reader.read(_range(lines, start, stop), name)
+                yield from reader.read(_range(unpacked, start, stop), name)
             else:
-                yield from reader.read(lines, file.name)
+                yield from reader.read(_lines(unpacked), file.name)
     yield from reader.counts()
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yields the lines of a stream, unpacked some megabytes at a time; where it is damaged, first those before.
+
+    Unpacking bzip2 needs as much memory as the processor's cache has: in turns with parsing, line by line, it would
+    take a third longer.
+    """
+    rest, error, chunk = b"", None, b"any"
+    while chunk and error is None:
+        chunks, wanted = [], BLOCK_BYTES
+        try:
+            while chunk and wanted > 0:
+                chunk = stream.read1(wanted)
+                chunks.append(chunk)
+                wanted -= len(chunk)
+        except DAMAGED as damage:
+            error = damage
+        *lines, rest = b"".join([rest, *chunks]).split(b"\n")
+        yield from lines
+    if error is not None:
+        raise error
+    if rest:
+        yield rest
 
 
 @contextmanager
