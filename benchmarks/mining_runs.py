@@ -121,7 +121,7 @@ def time_pairs(rows: Path, folder: Path) -> dict[str, Any]:
     clock, begun = Clock(), time.perf_counter()
     folders, _ = pairing.pair([shard], folder / "work", options, 1, [])
     files = [str(file) for found in folders for file in sorted((found / pairing.ROWS).glob("*.parquet"))]
-    counts = sets.write_set("coreply", files, folder, options)
+    counts = sets.write_set("coreply", files, sets.held_out(files), folder, options)
     return {"seconds": clock.lap(), "clock": time.perf_counter() - begun, "pairs": counts["pairs found"]}
 
 

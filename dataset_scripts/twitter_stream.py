@@ -40,15 +40,15 @@ class TwitterStreamConfig(ResumableConfig):
         exclude: Folders of earlier builds with the same salt whose benchmarks' tweets are in no set.
     """
 
-    lang: str = "en"
-    pairs: int | None = 250_000
-    queries: int = 5_000
-    positives: int = 5
-    negatives: int = 25
-    validation: float = 0.05
-    test: float = 0.10
-    keep_ids: bool = False
-    salt: str | None = None
+    lang: str = MiningOptions.lang
+    pairs: int | None = MiningOptions.pairs
+    queries: int = MiningOptions.queries
+    positives: int = MiningOptions.positives
+    negatives: int = MiningOptions.negatives
+    validation: float = MiningOptions.validation
+    test: float = MiningOptions.test
+    keep_ids: bool = MiningOptions.keep_ids
+    salt: str | None = MiningOptions.salt
     exclude: tuple[str, ...] = ()
     engine: str = "native"
     address: str | None = None

@@ -14,7 +14,7 @@ from dataset_scripts.tweet_mining.engine import cores
 from dataset_scripts.tweet_mining.files import parts
 from dataset_scripts.tweet_mining.options import MiningOptions, digest
 from dataset_scripts.tweet_mining.rankings import BENCHMARKS, write_benchmark
-from dataset_scripts.tweet_mining.sets import SETS, write_set
+from dataset_scripts.tweet_mining.sets import SETS, held_out, write_set
 from dataset_scripts.tweet_mining.statuses import COUNT
 from modeling.files import atomic_file
 
@@ -77,11 +77,12 @@ def mine(
     rows = [str(file) for found in folders for file in sorted((found / pairing.ROWS).glob("*.parquet"))]
     hashes: set[int] = set()
     wanted = [name for name in (*SETS, *BENCHMARKS) if names is None or name in names]
+    held = held_out(rows) if rows and any(name in SETS for name in wanted) else None
     for name in tqdm(wanted, desc="write", unit="set", disable=None):
         if not rows:
             mined.sets[name] = Counter()
         elif name in SETS:
-            mined.sets[name] = write_set(name, rows, folder, options)
+            mined.sets[name] = write_set(name, rows, held, folder, options)
         else:
             mined.sets[name], found = write_benchmark(name, rows, folder, options)
             hashes |= found

@@ -43,7 +43,7 @@ SETS = {
 }
 
 
-def write_set(name: str, files: Sequence[str], folder: Path, options: MiningOptions) -> Counter[str]:
+def write_set(name: str, files: Sequence[str], held: DataFrame, folder: Path, options: MiningOptions) -> Counter[str]:
     """Writes a set's Parquet files, one pair for each answered tweet at most, in the order of the draw.
 
     A text occurs once on each side of a set: the pair drawn first keeps it. A pair with a text that also occurs in a
@@ -52,6 +52,7 @@ def write_set(name: str, files: Sequence[str], folder: Path, options: MiningOpti
     Args:
         name: A key of `SETS`.
         files: Parquet files of `pairing.pair`.
+        held: Their texts that are held out, see `held_out`; the same for all sets.
         folder: Receives `NAME/train-00000-of-00001.parquet` and so on; nothing for an empty set.
         options: How many pairs, and whether with ids.
 
@@ -67,7 +68,6 @@ def write_set(name: str, files: Sequence[str], folder: Path, options: MiningOpti
     pairs = rows.where((col("kind") == chosen.kind) & col(chosen.anchor).not_null() & col(chosen.positive).not_null())
     pairs = pairs.select("owner", "group", "split", *columns).collect()
     counts["pairs found"] = len(pairs)
-    held = held_out(rows)
     for side in ("anchor", "positive"):
         whole, pairs = pairs, _unheld(pairs, held, side).collect()
         counts["pair: a text is also in a split held out"] += len(whole) - len(pairs)
@@ -89,11 +89,16 @@ def write_set(name: str, files: Sequence[str], folder: Path, options: MiningOpti
     return Counter({reason: count for reason, count in counts.items() if count})
 
 
-def held_out(rows: DataFrame) -> DataFrame:
-    """Hashes of the texts in validation and test, with the number of the strictest split that has them."""
+def held_out(files: Sequence[str]) -> DataFrame:
+    """Hashes of the texts in validation and test, with the number of the strictest split that has them.
+
+    Args:
+        files: Parquet files of `pairing.pair`.
+    """
     from daft import col
     from daft.functions import hash, to_list
 
+    rows = read_rows(files)
     texts = [name for name in rows.column_names if name.startswith("text_") or name == "parent_text"]
     frame = rows.where(col("split") != TRAIN).select(to_list(*map(col, texts)).alias("text"), "split").explode("text")
     frame = frame.where(col("text").not_null()).with_column("text", hash(col("text")))

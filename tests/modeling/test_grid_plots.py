@@ -8,7 +8,6 @@ import pytest
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from modeling import plots
 from modeling import run as running
 from modeling.grid_plots import write_grid
 from modeling.group_plots import CYCLE
@@ -28,19 +27,6 @@ def facts(*evaluations, **paper):
         "paper_setup": "a big one",
         "evaluation_options": {},
     }
-
-
-@pytest.fixture
-def figures(monkeypatch):
-    """The figures drawn, as they were when they were closed."""
-    drawn, close = [], plots.plt.close
-
-    def keep(figure):
-        drawn.append(figure)
-        close(figure)
-
-    monkeypatch.setattr(plots.plt, "close", keep)
-    return drawn
 
 
 def drawn_lines(panel, *styles):

@@ -4,25 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from modeling import plots
 from modeling.plots import plot_alignment, plot_distributions
 
 RANDOM = np.random.default_rng(0)
 BEFORE = {"agree": RANDOM.normal(0.6, 0.1, 200).clip(-1, 1), "oppose": RANDOM.normal(0.55, 0.1, 150).clip(-1, 1)}
 AFTER = {"agree": RANDOM.normal(0.8, 0.05, 200).clip(-1, 1), "oppose": RANDOM.normal(-0.5, 0.1, 150).clip(-1, 1)}
-
-
-@pytest.fixture
-def figures(monkeypatch):
-    """The figures drawn, as they were when they were closed."""
-    drawn, close = [], plots.plt.close
-
-    def keep(figure):
-        drawn.append(figure)
-        close(figure)
-
-    monkeypatch.setattr(plots.plt, "close", keep)
-    return drawn
 
 
 def test_two_panels_on_the_same_axes(tmp_path, figures):
