@@ -33,8 +33,12 @@ def check_options(recipe: Recipe, sample: str = "per_source") -> None:
     for option in ("keep", "replay_weight"):
         if not isinstance(recipe[option], int | float) or not 0 <= recipe[option] < math.inf:
             raise ValueError(f"--{option} must be 0 or more, got {recipe[option]}")
-    if (limit := recipe[sample]) is not None and (not isinstance(limit, int) or limit < 1):
-        raise ValueError(f"--{sample} must be a number of rows, or none, got {limit!r}")
+    each = isinstance(recipe[sample], list) and sample == "per_source"
+    limits = recipe[sample] if each else [recipe[sample]]
+    if any(limit is not None and (not isinstance(limit, int) or limit < 1) for limit in limits):
+        raise ValueError(f"--{sample} must be a number of rows, or none, got {recipe[sample]!r}")
+    if each and len(limits) != len(recipe.data):
+        raise ValueError(f"--{sample} has {len(limits)} numbers, --data {len(recipe.data)} corpora: give one for each")
 
 
 def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:

@@ -73,7 +73,7 @@ class SenticseSystem(System):
 
     def load_data(self) -> Data:
         recipe, counts = self.recipe, {}
-        parts = [self.rows(source, "quadruples", "train", recipe["per_source"]) for source in recipe.data]
+        parts = self.training_rows("quadruples")
         counts["quadruples of the sources"] = sum(len(rows) for rows in parts)
         evaluated = self._evaluated()
         cleaned = [without_leaks(rows.select_columns(COLUMNS), evaluated, recipe.seed) for rows in parts]

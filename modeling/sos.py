@@ -97,7 +97,7 @@ class SosSystem(System):
 
     def load_data(self) -> Data:
         kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe
-        sources = [self.rows(source, kind, "train", recipe["per_source"]) for source in recipe.data]
+        sources = self.training_rows(kind)
         rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in sources])
         counts = {f"{kind} of the sources": len(rows)}
         wanted = min(recipe.max_train_rows or len(rows), len(rows))

@@ -126,8 +126,7 @@ class StanceSystem(System):
         base = None
         train, counts = {}, {}
         for kind in kinds:
-            sources = [self.rows(source, kind, "train", self.recipe["per_source"]) for source in self.recipe.data]
-            rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in sources])
+            rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in self.training_rows(kind)])
             rows = rows.shuffle(seed=self.recipe.seed)
             counts[f"{kind} before the filter"] = len(rows)
             threshold = self.recipe[f"filter_{kind}"]

@@ -199,6 +199,16 @@ class System(ABC):
         rows = load_split(source, config, split, self.cache)
         return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
+    def training_rows(self, config: str) -> list[Dataset]:
+        """The training rows of each corpus, sampled as the option `per_source` says: one number, or one for each."""
+        recipe = self.recipe
+        limits = (
+            recipe["per_source"]
+            if isinstance(recipe["per_source"], list)
+            else [recipe["per_source"]] * len(recipe.data)
+        )
+        return [self.rows(source, config, "train", limit) for source, limit in zip(recipe.data, limits, strict=True)]
+
     # what follows serves an encoder with one adapter or none; a system with further heads overrides it
 
     def build_model(self) -> SentenceTransformer:

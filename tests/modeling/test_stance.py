@@ -389,6 +389,17 @@ def test_a_source_is_sampled_so_that_it_does_not_drown_the_others(make, tiny_dat
     assert make(per_source=50, data=f"{tiny_data},{tiny_data}", **PLAIN).load_data().counts["pairs in training"] == 100
 
 
+def test_each_source_may_have_a_sample_of_its_own(make, tiny_data):
+    sources = f"{tiny_data},{tiny_data}"
+    assert make(per_source="[50, 20]", data=sources, **PLAIN).load_data().counts["pairs in training"] == 70
+    whole = make(per_source="[50, null]", data=sources, **PLAIN).load_data().counts["pairs in training"]
+    assert whole == 50 + make(**PLAIN).load_data().counts["pairs in training"]
+    with pytest.raises(ValueError, match="--per_source has 1 numbers, --data 2 corpora: give one for each"):
+        make(per_source="[50]", data=sources)
+    with pytest.raises(ValueError, match=r"--per_source must be a number of rows, or none, got \[50, 0\]"):
+        make(per_source="[50, 0]", data=sources)
+
+
 @pytest.mark.parametrize(
     ("option", "value"), [("replay_weight", -1), ("replay_weight", "inf"), ("per_source", 0), ("per_source", 0.5)]
 )
