@@ -9,6 +9,7 @@ import importlib
 
 CORPORA = {
     "kialo": "dataset_scripts.kialo:Kialo",
+    "written_debates": "dataset_scripts.written_debates:WrittenDebates",
     "perspectrum": "dataset_scripts.perspectrum:Perspectrum",
     "ibm_argkp": "dataset_scripts.ibm_argkp:IbmArgKP",
     "stsb": "dataset_scripts.stsb:STSBenchmark",

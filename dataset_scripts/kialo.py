@@ -37,10 +37,12 @@ class KialoConfig(CorpusConfig):
         all_languages: Keep discussions that are not in English.
         max_per_parent: Most child-to-child pairs, and most triplets, for one parent, drawn at random; all if None,
             as in the paper.
+        siblings: Also make triplets of three answers to one argument: one, another on its side, and one on the other.
     """
 
     all_languages: bool = False
     max_per_parent: int | None = None
+    siblings: bool = False
 
 
 class Kialo(Corpus):
@@ -87,13 +89,19 @@ class Kialo(Corpus):
                 yield pair_row(one.text, other.text, one.relation == other.relation, "child-to-child", group)
 
     def _triplets(self, unit: tuple[str, Discussion]) -> Rows:
-        """Every parent with every Pro child and every Con child."""
+        """Every parent with every Pro child and every Con child; with `siblings`, one more triplet for each child."""
         group, discussion = unit
         for parent, children in discussion.families():
             pros = [child for child in children if child.relation == "Pro"]
             cons = [child for child in children if child.relation == "Con"]
             for pro, con in self._sample(itertools.product(pros, cons), group, parent):
                 yield triplet_row(parent.text, pro.text, con.text, group)
+            if self.config.siblings:
+                draw = random.Random(f"{self.config.seed}:{group}:{parent.id}:siblings")
+                for own, other in ((pros, cons), (cons, pros)):
+                    for child in own if len(own) > 1 and other else []:
+                        ally = draw.choice([each for each in own if each is not child])
+                        yield triplet_row(child.text, ally.text, draw.choice(other).text, group)
 
     def _arguments(self, unit: tuple[str, Discussion]) -> Rows:
         """Every entry but links, with its stance towards its parent."""

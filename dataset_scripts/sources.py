@@ -16,6 +16,7 @@ DEMO_FOLDER = Path(__file__).parent / "demo"
 # name -> (builder that reads it, raw data, its options); a configuration that several have is that of the first
 _DEMO_CORPORA = {
     "debates": ("kialo", "debates", {}),
+    "discussions": ("written_debates", "discussions.jsonl", {"siblings": True}),
     "similarity": ("stsb", "similarity.tsv", {}),
     "sentiment": ("mr", "sentiment", {}),
     "reviews": ("amazon", "reviews.jsonl", {}),

@@ -1,4 +1,4 @@
-"""What the README says of the demonstration corpora of sentiment, reviews and opinions."""
+"""What the README says of the demonstration corpora of discussions, sentiment, reviews and opinions."""
 
 import csv
 import json
@@ -30,6 +30,28 @@ def reviews():
 def opinions():
     with (DEMO_FOLDER / "opinions.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, strict=True))
+
+
+def discussions():
+    with (DEMO_FOLDER / "discussions.jsonl").open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_every_answer_in_a_discussion_has_a_side_and_a_parent_and_every_id_is_its_own():
+    assert len({discussion["discussion_id"] for discussion in discussions()}) == len(discussions())
+    for discussion in discussions():
+        root, *answers = discussion["nodes"]
+        ids = [node["id"] for node in discussion["nodes"]]
+        assert (root["id"], root["parent"], root["relation"]) == ("1.", None, None)
+        assert len(set(ids)) == len(ids)
+        assert all(node["relation"] in ("Pro", "Con") and node["parent"] in ids for node in answers)
+
+
+def test_discussions_have_24_to_38_entries_and_no_text_twice():
+    texts = [[normalised(node["text"]) for node in discussion["nodes"]] for discussion in discussions()]
+    assert [len(entries) for entries in texts if not 24 <= len(entries) <= 38] == []
+    seen = Counter(text for entries in texts for text in entries)
+    assert [text for text, count in seen.items() if count > 1] == []
 
 
 @pytest.mark.parametrize(("split", "of_each_polarity"), [("train", 166), ("validation", 40), ("test", 40)])

@@ -190,6 +190,34 @@ def test_cap_per_parent(tmp_path):
     assert Counter(row["relation"] for row in splits["train"]) == {"child-to-parent": 5, "child-to-child": 2}
 
 
+def test_triplets_of_siblings(tmp_path):
+    sides = {
+        "Pro": ["Trams carry many people at once.", "Trams hardly pollute the air."],
+        "Con": [
+            "Rails are dangerous for cyclists.",
+            "Trams cost more than buses do.",
+            "Building the lines takes years.",
+        ],
+    }
+    answers = [f"{side}: {text}" for side, texts in sides.items() for text in texts]
+    entries = "\n".join(f"1.{number}. {answer}" for number, answer in enumerate(answers, start=1))
+    head, last = (
+        "Discussion Title: Trams?\n\n1. Our town should build trams.",
+        "1.1.1. Pro: One tram replaces three buses.",
+    )
+    (tmp_path / "trams-104.txt").write_text(f"{head}\n{entries}\n{last}\n")
+    _, plain = build(tmp_path / "trams-104.txt", "triplets", tmp_path)
+    _, splits = build(tmp_path / "trams-104.txt", "triplets", tmp_path, siblings=True)
+    assert [row for row in splits["train"] if row["anchor"] == "Our town should build trams."] == plain["train"]
+    siblings = [row for row in splits["train"] if row["anchor"] != "Our town should build trams."]
+    # one for each answer to the thesis, none where an argument has a single answer
+    assert sorted(row["anchor"] for row in siblings) == sorted(sides["Pro"] + sides["Con"])
+    side_of = {text: side for side, texts in sides.items() for text in texts}
+    for row in siblings:
+        assert row["positive"] != row["anchor"]
+        assert side_of[row["positive"]] == side_of[row["anchor"]] != side_of[row["negative"]]
+
+
 def _archive(kind: str, folder: Path, target: Path) -> Path:
     files = sorted(folder.rglob("*.txt"), reverse=True)
     path = target / f"exports.{kind}"

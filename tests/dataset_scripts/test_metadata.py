@@ -26,7 +26,7 @@ def test_record(name):
     texts = (record.title, record.summary, record.description, record.raw, record.terms, record.citation)
     assert all(text.strip() and "TODO" not in text for text in texts)
     assert "\n" not in record.summary and "\n" not in record.terms.strip()
-    assert record.source.startswith(("https://", "http://"))
+    assert record.source.startswith(("https://", "http://", "this project"))
     assert re.fullmatch(r"other|[a-z]+(-[a-z0-9.]+)+", record.licence)
     assert isinstance(record.redistributable, bool)
     assert all(re.fullmatch("[a-z]{2}", language) for language in record.languages) and record.languages

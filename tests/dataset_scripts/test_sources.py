@@ -33,7 +33,9 @@ def test_the_demonstration_has_pairs_and_triplets(tmp_path):
 def test_what_the_demonstration_does_not_have(tmp_path):
     with pytest.raises(ValueError, match=r"the demonstration data \(demo\) have no 'inference'"):
         load_source("demo", "inference", tmp_path)
-    with pytest.raises(ValueError, match="the demonstration has no 'recipes'; it has debates, similarity, "):
+    with pytest.raises(
+        ValueError, match="the demonstration has no 'recipes'; it has debates, discussions, similarity, "
+    ):
         load_source("demo:recipes", "pairs", tmp_path)
 
 
@@ -41,6 +43,7 @@ def test_a_corpus_of_the_demonstration_is_named(tmp_path):
     assert not has_config("demo:similarity", "pairs") and has_config("demo:similarity", "similarity")
     reviews, debates = (load_split(source, "triplets", "train", tmp_path) for source in ("demo:reviews", "demo"))
     assert debates["group"] == load_split("demo:debates", "triplets", "train", tmp_path)["group"]
+    assert len(load_split("demo:discussions", "triplets", "train", tmp_path)) > 2 * len(debates)
     assert not set(reviews["group"]) & set(debates["group"])
 
 
@@ -81,7 +84,9 @@ def test_folders_that_are_none(tiny_data, tmp_path):
     (tmp_path / "rows.csv").write_text("text")
     with pytest.raises(ValueError, match=r"rows.csv is a file: name a folder; build it with"):
         load_source(str(tmp_path / "rows.csv"), "pairs", tmp_path)
-    with pytest.raises(ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, perspectrum, ibm_argkp, "):
+    with pytest.raises(
+        ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, written_debates, perspectrum, "
+    ):
         load_source(str(tiny_data), "arguments", tmp_path)
 
 
