@@ -201,13 +201,9 @@ class System(ABC):
 
     def training_rows(self, config: str) -> list[Dataset]:
         """The training rows of each corpus, sampled as the option `per_source` says: one number, or one for each."""
-        recipe = self.recipe
-        limits = (
-            recipe["per_source"]
-            if isinstance(recipe["per_source"], list)
-            else [recipe["per_source"]] * len(recipe.data)
-        )
-        return [self.rows(source, config, "train", limit) for source, limit in zip(recipe.data, limits, strict=True)]
+        given, data = self.recipe["per_source"], self.recipe.data
+        limits = given if isinstance(given, list) else [given] * len(data)
+        return [self.rows(source, config, "train", limit) for source, limit in zip(data, limits, strict=True)]
 
     # what follows serves an encoder with one adapter or none; a system with further heads overrides it
 

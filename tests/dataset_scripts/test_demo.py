@@ -38,8 +38,9 @@ def discussions():
 
 
 def test_every_answer_in_a_discussion_has_a_side_and_a_parent_and_every_id_is_its_own():
-    assert len({discussion["discussion_id"] for discussion in discussions()}) == len(discussions())
-    for discussion in discussions():
+    trees = discussions()
+    assert len({discussion["discussion_id"] for discussion in trees}) == len(trees)
+    for discussion in trees:
         root, *answers = discussion["nodes"]
         ids = [node["id"] for node in discussion["nodes"]]
         assert (root["id"], root["parent"], root["relation"]) == ("1.", None, None)
@@ -52,6 +53,11 @@ def test_discussions_have_24_to_38_entries_and_no_text_twice():
     assert [len(entries) for entries in texts if not 24 <= len(entries) <= 38] == []
     seen = Counter(text for entries in texts for text in entries)
     assert [text for text, count in seen.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("word", ["pineapple", "helmet"])
+def test_what_the_cards_demonstrate_is_no_motion_of_a_discussion(word):
+    assert [tree["title"] for tree in discussions() if word in tree["title"].lower()] == []
 
 
 @pytest.mark.parametrize(("split", "of_each_polarity"), [("train", 166), ("validation", 40), ("test", 40)])

@@ -201,10 +201,8 @@ def test_triplets_of_siblings(tmp_path):
     }
     answers = [f"{side}: {text}" for side, texts in sides.items() for text in texts]
     entries = "\n".join(f"1.{number}. {answer}" for number, answer in enumerate(answers, start=1))
-    head, last = (
-        "Discussion Title: Trams?\n\n1. Our town should build trams.",
-        "1.1.1. Pro: One tram replaces three buses.",
-    )
+    head = "Discussion Title: Trams?\n\n1. Our town should build trams."
+    last = "1.1.1. Pro: One tram replaces three buses."
     (tmp_path / "trams-104.txt").write_text(f"{head}\n{entries}\n{last}\n")
     _, plain = build(tmp_path / "trams-104.txt", "triplets", tmp_path)
     _, splits = build(tmp_path / "trams-104.txt", "triplets", tmp_path, siblings=True)
