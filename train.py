@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sys
 
-from modeling.cli import friendly_errors, parse
+from modeling.base.cli import friendly_errors, parse
 
 if __name__ == "__main__":
     recipe, points = parse(__doc__, sys.argv[1:])
@@ -23,7 +23,7 @@ if __name__ == "__main__":
     # torch's threads wait for each other by spinning: beside another busy process steps took 3 to 10 times as long
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-    from modeling.run import run, run_grid  # after parsing: importing torch takes seconds, --help must not
+    from modeling.base.run import run, run_grid  # after parsing: importing torch takes seconds, --help must not
 
     with friendly_errors():
         if points:

@@ -17,10 +17,10 @@ from typing import Any
 
 # `datasets` takes seconds to import, so whatever needs it is imported where a build has begun
 from dataset_scripts import CORPORA, get_corpus
-from dataset_scripts.metadata import Metadata, load_metadata
-from dataset_scripts.options import add_flags, describe, explain_unknown, read_options
-from dataset_scripts.splits import SEED
-from modeling.hub import PublishError, check_ready, publish_dataset
+from dataset_scripts.base.metadata import Metadata, load_metadata
+from dataset_scripts.base.options import add_flags, describe, explain_unknown, read_options
+from dataset_scripts.base.splits import SEED
+from modeling.base.publish import PublishError, check_ready, publish_dataset
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.push_to_hub:
             check_ready(options.push_to_hub)
-        from dataset_scripts.building import build
+        from dataset_scripts.base.building import build
 
         config_class = get_corpus(metadata.name).BUILDER_CONFIG_CLASS
         own = read_options(metadata.name, options.option, metadata.options, config_class)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.review_files import Columns, Review, first_value
 from dataset_scripts.review_corpus import ReviewCorpus, StarsConfig
-from dataset_scripts.review_files import Columns, Review, first_value
 
 # reviews_Electronics_5.json.gz, amazon_reviews_us_PC_v1_00.tsv.gz, Electronics.jsonl -> electronics, pc, electronics
 _FILE_NAME = re.compile(r"(?:amazon_)?(?:reviews_)?(?:us_)?(.+?)(?:_\d+|_v\d\w*)?\.")

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.corpus import Corpus
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import load_json, open_text
-from dataset_scripts.schema import TEXTS
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import load_json, open_text
+from dataset_scripts.base.schema import TEXTS
 
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json(\.gz)?")
 ACCOUNTS = re.compile(r".*users.*\.json(\.gz)?", re.IGNORECASE)

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from dataset_scripts.quality import MINIMUM_WORDS, normalise
+from dataset_scripts.base.quality import MINIMUM_WORDS, normalise
 
 GRANULARITIES = ("review", "first", "random")
 ABBREVIATIONS = frozenset(

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.corpus import Corpus, CorpusConfig
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
-from dataset_scripts.reading import read_members, readable, whole_rows
-from dataset_scripts.sampling import across, within
-from dataset_scripts.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
-from dataset_scripts.splits import SPLIT_NAMES
+from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
+from dataset_scripts.base.reading import read_members, readable, whole_rows
+from dataset_scripts.base.sampling import across, within
+from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
+from dataset_scripts.base.splits import SPLIT_NAMES
 
 # what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
 RELEASES = {

@@ -10,16 +10,16 @@ from typing import Any
 
 from datasets.utils import tqdm
 
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import MINIMUM_WORDS, bare
+from dataset_scripts.base.reading import ARCHIVES, find_released, parse_score, read_members
+from dataset_scripts.base.review_files import read_records
+from dataset_scripts.base.schema import PAIRS, TRIPLETS, Rows
+from dataset_scripts.base.splits import split_groups
 from dataset_scripts.granularity import cut
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import MINIMUM_WORDS, bare
-from dataset_scripts.reading import ARCHIVES, find_released, parse_score, read_members
-from dataset_scripts.review_files import read_records
 from dataset_scripts.reviews import ReviewConfig, review_pairs, review_triplets
-from dataset_scripts.schema import PAIRS, TRIPLETS, Rows
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, parse_label
 from dataset_scripts.sentiment_corpus import SentimentCorpus
-from dataset_scripts.splits import split_groups
 
 TABLES = ("train.jsonl", "test.jsonl")
 REVIEW = re.compile(r"(?:.*/)?(train|test)/(pos|neg)/\d+_(\d+)\.txt")  # train/pos/127_9.txt: number and stars

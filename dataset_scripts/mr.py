@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dataset_scripts.corpus import SPLITS
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import bare, normalise
-from dataset_scripts.reading import find_released, text_lines
-from dataset_scripts.review_files import read_records
+from dataset_scripts.base.corpus import SPLITS
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import bare, normalise
+from dataset_scripts.base.reading import find_released, text_lines
+from dataset_scripts.base.review_files import read_records
+from dataset_scripts.base.splits import split_groups
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, parse_label
 from dataset_scripts.sentiment_corpus import SentimentCorpus
-from dataset_scripts.splits import split_groups
 
 BY_LABEL = {"rt-polarity.pos": POSITIVE, "rt-polarity.neg": NEGATIVE}
 # the first release of which every file is there is read

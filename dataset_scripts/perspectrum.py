@@ -8,12 +8,12 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.corpus import Corpus, CorpusConfig
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import Cleaner, LeakGuard, normalise
-from dataset_scripts.reading import find_all_released, load_json
-from dataset_scripts.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
-from dataset_scripts.splits import SPLIT_NAMES
+from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import Cleaner, LeakGuard, normalise
+from dataset_scripts.base.reading import find_all_released, load_json
+from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
+from dataset_scripts.base.splits import SPLIT_NAMES
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
 STANCES = {"SUPPORT": "pro", "UNDERMINE": "con"}

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dataset_scripts.corpus import Corpus
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import ARCHIVES, decode_lines, find_released, unpacked_members
-from dataset_scripts.schema import SIMILARITY
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import ARCHIVES, decode_lines, find_released, unpacked_members
+from dataset_scripts.base.schema import SIMILARITY
 
 RELEASED = {"train.data": "train", "dev.data": "validation", "test.data": "test"}
 # of the released columns: topic's number and name, two sentences, label, then the sentences with tags

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 from datasets.utils import tqdm
 
+from dataset_scripts.base.quality import MINIMUM_WORDS, bare
+from dataset_scripts.base.review_files import SUFFIXES, Columns, Review, read_records
+from dataset_scripts.base.schema import PAIRS, TRIPLETS
+from dataset_scripts.base.splits import FRACTIONS, split_groups
 from dataset_scripts.granularity import cut
-from dataset_scripts.quality import MINIMUM_WORDS, bare
-from dataset_scripts.review_files import SUFFIXES, Columns, Review, read_records
 from dataset_scripts.reviews import ReviewConfig, by_product, review_pairs, review_triplets
-from dataset_scripts.schema import PAIRS, TRIPLETS
 from dataset_scripts.sentiment import Sentence
 from dataset_scripts.sentiment_corpus import SentimentCorpus
-from dataset_scripts.splits import FRACTIONS, split_groups
 
 logger = logging.getLogger(__name__)
 FROM_ONE_PRODUCT = {"pairs": review_pairs, "triplets": review_triplets}

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from dataset_scripts.base.sampling import across, within
+from dataset_scripts.base.schema import Rows, pair_row, triplet_row
+from dataset_scripts.base.splits import SEED
 from dataset_scripts.granularity import GRANULARITIES
-from dataset_scripts.sampling import across, within
-from dataset_scripts.schema import Rows, pair_row, triplet_row
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence
 from dataset_scripts.sentiment_corpus import SentimentConfig
-from dataset_scripts.splits import SEED
 
 RELATION = "same-product"
 

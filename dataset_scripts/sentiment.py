@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from dataset_scripts.schema import QUADRUPLES
+from dataset_scripts.base.schema import QUADRUPLES
 
 NEGATIVE, POSITIVE = 0, 1
 _LABELS = {"0": NEGATIVE, "1": POSITIVE, "neg": NEGATIVE, "pos": POSITIVE, "negative": NEGATIVE, "positive": POSITIVE}

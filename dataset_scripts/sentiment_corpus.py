@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dataset_scripts.corpus import SPLITS, Corpus, CorpusConfig
-from dataset_scripts.quality import Cleaner, LeakGuard, PartGuard, bare
-from dataset_scripts.schema import POLARITY_PAIRS, QUADRUPLES, SENTENCES
+from dataset_scripts.base.corpus import SPLITS, Corpus, CorpusConfig
+from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, bare
+from dataset_scripts.base.schema import POLARITY_PAIRS, QUADRUPLES, SENTENCES
+from dataset_scripts.base.sources import load_source, source_name
 from dataset_scripts.sentiment import Sentence, count, labels_by_text, polarity_rows
-from dataset_scripts.sources import load_source, source_name
 
 
 @dataclass

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.corpus import Corpus, CorpusConfig
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import Cleaner, normalise
-from dataset_scripts.reading import open_text, parse_score, whole_rows
-from dataset_scripts.schema import TEXTS, WORDS, Rows
+from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import Cleaner, normalise
+from dataset_scripts.base.reading import open_text, parse_score, whole_rows
+from dataset_scripts.base.schema import TEXTS, WORDS, Rows
 
 RELEASED = re.compile(r"SentiWordNet.*\.txt(\.gz)?", re.IGNORECASE)
 COLUMNS = ("POS", "ID", "PosScore", "NegScore", "SynsetTerms", "Gloss")  # the file has them in a comment only

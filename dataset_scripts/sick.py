@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.corpus import Corpus
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import find_released, open_text, parse_score, whole_rows
-from dataset_scripts.schema import INFERENCE
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import find_released, open_text, parse_score, whole_rows
+from dataset_scripts.base.schema import INFERENCE
 
 # the first release of which every file is there is read; all hold the same pairs, the last one 87 fewer
 RELEASES = (

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from dataset_scripts.corpus import Corpus
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import open_text, parse_score, whole_rows
-from dataset_scripts.schema import OPINIONS
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import open_text, parse_score, whole_rows
+from dataset_scripts.base.schema import OPINIONS
 
 ANNOTATIONS = ("sent1_id", "sent2_id", "annotation")
 SENTENCES = ("sent_id", "text", "category")

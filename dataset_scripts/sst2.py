@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dataset_scripts.corpus import SPLITS
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import find_all_released, text_lines
+from dataset_scripts.base.corpus import SPLITS
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import find_all_released, text_lines
+from dataset_scripts.base.splits import SPLIT_NAMES
 from dataset_scripts.sentiment import Sentence, parse_label
 from dataset_scripts.sentiment_corpus import SentimentCorpus
-from dataset_scripts.splits import SPLIT_NAMES
 
 RELEASED = {f"sentiment-{name}": split for name, split in SPLIT_NAMES.items()}
 

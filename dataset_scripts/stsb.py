@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.corpus import SPLITS, Corpus
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import find_all_released, find_released, open_text, parse_score
-from dataset_scripts.schema import SIMILARITY
+from dataset_scripts.base.corpus import SPLITS, Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import find_all_released, find_released, open_text, parse_score
+from dataset_scripts.base.schema import SIMILARITY
 
 RELEASED = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv": "test"}
 DEMO_NAME = "similarity.tsv"

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.corpus import SPLITS, Corpus
-from dataset_scripts.metadata import load_metadata
-from dataset_scripts.quality import normalise
-from dataset_scripts.reading import ARCHIVES, decode_lines, unpacked_members
-from dataset_scripts.schema import SIMILARITY
+from dataset_scripts.base.corpus import SPLITS, Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import normalise
+from dataset_scripts.base.reading import ARCHIVES, decode_lines, unpacked_members
+from dataset_scripts.base.schema import SIMILARITY
 
 # by the end of its path: the authors' release (its samples aside), and the tokenised one, three files a split
 VOTED = re.compile(r"(?:.*/)?Twitter_URL_Corpus_(train|test)(?!.*sample)[^/]*\.txt")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.kialo import Kialo
-from dataset_scripts.metadata import load_metadata
 
 
 class WrittenDebates(Kialo):

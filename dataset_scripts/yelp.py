@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.review_files import Columns
 from dataset_scripts.review_corpus import ReviewCorpus
-from dataset_scripts.review_files import Columns
 
 OTHER_FILES = ("business", "user", "checkin", "tip", "photo")  # of the same release
 

@@ -1,37 +1,35 @@
-"""Opinion-aware sentence encoders: one module per published system, and the rooms they share.
+"""Opinion-aware sentence encoders: a room per published system, and the rooms they share.
 
-The registry holds names only; importing this package loads neither torch nor any system.
+A system is a folder here with a `system.py`. Importing this package loads neither torch nor any system.
 """
 
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from modeling.system import System
-
-SYSTEMS = {
-    "stance": "modeling.stance:StanceSystem",
-    "senticse": "modeling.senticse:SenticseSystem",
-    "sos": "modeling.sos:SosSystem",
-    "bipolar": "modeling.bipolar:BipolarSystem",
-    "tweets": "modeling.tweets:TweetsSystem",
-}
+    from modeling.base.system import System
 
 DEFAULT_RECIPE = "stance-demo"
+
+
+def systems() -> list[str]:
+    """Names of the systems, sorted; folders that somebody adds to the package's path count as well."""
+    return sorted({file.parent.name for folder in __path__ for file in Path(folder).glob("*/system.py")})
 
 
 def get_system(name: str) -> type[System]:
     """Returns the class of a system.
 
     Args:
-        name: A key of `SYSTEMS`.
+        name: One of `systems()`.
 
     Raises:
         ValueError: If there is no such system; the message lists those that exist.
     """
-    if name not in SYSTEMS:
-        raise ValueError(f"unknown system {name!r}; choose one of {', '.join(sorted(SYSTEMS))}")
-    module, attribute = SYSTEMS[name].split(":")
-    return getattr(importlib.import_module(module), attribute)
+    if name not in systems():
+        raise ValueError(f"unknown system {name!r}; choose one of {', '.join(systems())}")
+    module = importlib.import_module(f"modeling.{name}.system")
+    return getattr(module, f"{name.title().replace('_', '')}System")

@@ -16,11 +16,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from modeling import DEFAULT_RECIPE, SYSTEMS, get_system
-from modeling.cli import friendly_errors, option_comments
-from modeling.files import missing_folder, read_json, write_json, write_text
-from modeling.options import count
-from modeling.recipe import SHARED, Recipe, listed, load_recipe
+from dataset_scripts.base.files import missing_folder, read_json, write_json, write_text
+from modeling import DEFAULT_RECIPE, get_system, systems
+from modeling.base.cli import friendly_errors, option_comments
+from modeling.base.options import count
+from modeling.base.recipe import SHARED, Recipe, listed, load_recipe
 
 PROGRAM = "python -m modeling.evaluate"
 NONE = "none"
@@ -31,7 +31,7 @@ def main(words: list[str]) -> None:
     arguments = parse(words)
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in train.py, before torch
     with friendly_errors(PROGRAM):
-        from modeling.run import quiet
+        from modeling.base.run import quiet
 
         quiet()
         results = evaluate(arguments)
@@ -52,15 +52,15 @@ def parse(words: list[str]) -> argparse.Namespace:
     first = argparse.ArgumentParser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     first.add_argument("--system", default=load_recipe(DEFAULT_RECIPE).system)
     system = first.parse_known_args(words)[0].system
-    if system not in SYSTEMS:
-        first.error(f"--system {system!r} is unknown; there are {', '.join(SYSTEMS)}")
+    if system not in systems():
+        first.error(f"--system {system!r} is unknown; there are {', '.join(systems())}")
     recipe, sources = load_recipe(demonstration(system)), source_options(system)
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
     add("models", nargs="+", metavar="MODEL", help="what to evaluate; a column each")
-    add("--system", default=system, help=f"whose test data and paper: {', '.join(SYSTEMS)} (default: %(default)s)")
+    add("--system", default=system, help=f"whose test data and paper: {', '.join(systems())} (default: %(default)s)")
     add("--base", help="untrained encoder to compare with and, where the paper does, to filter test rows by; default: "
         "the one that the first model records, else 'bundled'; 'none': no column of it")  # fmt: skip
     add("--max_rows", type=count, help="seeded sample of the rows of each source; default: all")
@@ -109,9 +109,9 @@ def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         ValueError: If a model or a source cannot be loaded; before anything that takes long.
     """
-    from modeling.loading import load_model
-    from modeling.report import demonstrate, environment, evaluate_models, paper_figures
-    from modeling.summary import summarise
+    from modeling.base.loading import load_model
+    from modeling.base.report import demonstrate, environment, evaluate_models, paper_figures
+    from modeling.base.summary import summarise
 
     given = list(dict.fromkeys(arguments.models))
     loaded = {model: load_model(model) for model in given}
@@ -169,7 +169,7 @@ def labels(models: list[str]) -> dict[str, str]:
 
 def choose_base(asked: str | None, model: str) -> tuple[str, str]:
     """The encoder to compare with, and a note where it is not the one that the model was trained from."""
-    from modeling.backbone import BUNDLED, BUNDLED_ID, load_backbone, resolve
+    from modeling.base.backbone import BUNDLED, BUNDLED_ID, load_backbone, resolve
 
     if asked is not None and asked != NONE:
         return asked, ""
@@ -187,9 +187,9 @@ def recorded_base(model: str) -> str | None:
     """Hub id of the encoder that a model was trained from, as its files or its card say; None if they do not."""
     from huggingface_hub import ModelCard
 
-    from modeling.adapters import CONFIG, FINGERPRINT
-    from modeling.backbone import BUNDLED
-    from modeling.loading import RELEASED
+    from modeling.base.adapters import CONFIG, FINGERPRINT
+    from modeling.base.backbone import BUNDLED
+    from modeling.base.loading import RELEASED
 
     if model == BUNDLED:  # which is no name on the Hub
         return None
@@ -207,8 +207,8 @@ def recorded_base(model: str) -> str | None:
 
 def render(results: dict[str, Any]) -> str:
     """The results as Markdown: the paper's own table, if any; one per evaluator, paper and models in columns."""
-    from modeling.report import legend, text_table
-    from modeling.summary import render_summary
+    from modeling.base.report import legend, text_table
+    from modeling.base.summary import render_summary
 
     models = results["models"]
     heads = column_heads(models, results["base"])
@@ -235,7 +235,7 @@ def column_heads(models: list[str], base: str | None) -> list[str]:
 
 def _table(results: dict[str, Any], evaluation: dict[str, Any], heads: list[str]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of one evaluator: the paper's base stands before the base, its model before the others."""
-    from modeling.report import cell, printed
+    from modeling.base.report import cell, printed
 
     first = 1 if results["base"] else 0
     rows = []

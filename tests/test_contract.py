@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from dataset_scripts import CORPORA, get_corpus
-from dataset_scripts.metadata import load_metadata
-from modeling import DEFAULT_RECIPE, SYSTEMS, get_system
-from modeling.loading import load_model, released_models
-from modeling.recipe import list_recipes, load_recipe
-from modeling.release import limit_of, weight_bytes
-from modeling.scanning import scan
-from modeling.system import Paper, System
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.scan import scan
+from modeling import DEFAULT_RECIPE, get_system, systems
+from modeling.base.loading import load_model, released_models
+from modeling.base.recipe import list_recipes, load_recipe
+from modeling.base.release import limit_of, weight_bytes
+from modeling.base.system import Paper, System
 
 ROOT = Path(__file__).parent.parent
 METRICS = sorted(path.name for path in (ROOT / "metrics").iterdir() if path.is_dir() and path.name[0] not in "._")
-SYSTEM_FILES = {target.split(":")[0].replace(".", "/") + ".py" for target in SYSTEMS.values()}
+SYSTEM_FILES = {f"modeling/{name}/system.py" for name in systems()}
 HELPERS = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "modeling").rglob("*.py")
@@ -35,19 +35,21 @@ def missing(*paths):
 
 def system_files(name):
     return [
-        f"modeling/{name}.py",
-        f"modeling/papers/{name}.yaml",
-        f"modeling/recipes/{name}-demo.yaml",
+        f"modeling/{name}/system.py",
+        f"modeling/{name}/paper.yaml",
+        f"modeling/{name}/recipes/{name}-demo.yaml",
         f"model_cards/{name}/README.md",
-        f"tests/modeling/test_{name}.py",
+        f"tests/modeling/{name}/test_system.py",
     ]
 
 
 def corpus_files(name):
     return [
-        f"dataset_scripts/{name}.py",
+        f"dataset_scripts/{name}/__init__.py"
+        if (ROOT / "dataset_scripts" / name).is_dir()
+        else f"dataset_scripts/{name}.py",
         f"dataset_scripts/metadata/{name}.yaml",
-        f"tests/dataset_scripts/test_{name}.py",
+        f"tests/dataset_scripts/{f'{name}/' if (ROOT / 'dataset_scripts' / name).is_dir() else ''}test_{name}.py",
     ]
 
 
@@ -72,10 +74,10 @@ def imports(path):
 def test_what_is_missing_is_named():
     assert missing(*system_files("astrology")) == system_files("astrology")
     assert missing("train.py", "metrics/none/none.py") == ["metrics/none/none.py"]
-    assert {"ast", "modeling", "modeling.SYSTEMS", "modeling.recipe"} <= imports("tests/test_contract.py")
+    assert {"ast", "modeling", "modeling.systems", "modeling.base.recipe"} <= imports("tests/test_contract.py")
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", systems())
 def test_a_system_is_complete(name):
     assert missing(*system_files(name)) == []
     found = get_system(name)
@@ -91,7 +93,7 @@ def test_a_system_is_complete(name):
         assert len(demonstration) == 3 and all(isinstance(text, str) and text for text in demonstration)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", systems())
 def test_the_demonstration_of_a_system_needs_no_network(name):
     recipe = load_recipe(f"{name}-demo")
     assert (recipe.system, recipe.base) == (name, "bundled")
@@ -101,7 +103,7 @@ def test_the_demonstration_of_a_system_needs_no_network(name):
 @pytest.mark.parametrize("name", list_recipes())
 def test_a_recipe_fits_its_system(name):
     recipe = load_recipe(name)
-    assert recipe.system in SYSTEMS, f"{name}.yaml names the system {recipe.system!r}, which is not in SYSTEMS"
+    assert recipe.system in systems(), f"{name}.yaml names the system {recipe.system!r}, which is not in systems()"
     demonstration = load_recipe(f"{recipe.system}-demo")
     differing = set(recipe.options) ^ set(demonstration.options)
     assert not differing, f"{name}.yaml and {demonstration.name}.yaml do not have the same options: {differing}"
@@ -109,8 +111,7 @@ def test_a_recipe_fits_its_system(name):
 
 def test_nothing_belongs_to_no_system():
     assert DEFAULT_RECIPE in list_recipes()
-    assert {path.stem for path in (ROOT / "modeling" / "papers").glob("*.yaml")} == set(SYSTEMS)
-    assert {path.name for path in (ROOT / "model_cards").iterdir() if path.is_dir()} == {*SYSTEMS, *released_models()}
+    assert {path.name for path in (ROOT / "model_cards").iterdir() if path.is_dir()} == {*systems(), *released_models()}
 
 
 @pytest.mark.parametrize("name", released_models())
@@ -149,10 +150,10 @@ def test_there_are_metrics():
 
 def test_train_names_no_system():
     text = (ROOT / "train.py").read_text(encoding="utf-8").lower()
-    assert [name for name in SYSTEMS if name in text] == []
+    assert [name for name in systems() if name in text] == []
     assert {name for name in imports("train.py") if name.startswith("modeling.")} <= {
-        *("modeling.cli", "modeling.cli.parse", "modeling.cli.friendly_errors"),
-        *("modeling.run", "modeling.run.run", "modeling.run.run_grid"),
+        *("modeling.base.cli", "modeling.base.cli.parse", "modeling.base.cli.friendly_errors"),
+        *("modeling.base.run", "modeling.base.run.run", "modeling.base.run.run_grid"),
     }
 
 

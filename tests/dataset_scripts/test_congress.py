@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.congress import Congress
-from dataset_scripts.metadata import load_metadata
 
 OWNERS = [
     {"party": "D", "accounts": [{"id": "1", "screen_name": "RepCat", "prev_names": ["CatForHouse", {"X1": "OldCat"}]}]},

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from dataset_scripts.sources import DEMO_FOLDER
+from dataset_scripts.base.sources import DEMO_FOLDER
 
 SPLITS = ("train", "validation", "test")
 

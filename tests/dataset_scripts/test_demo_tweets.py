@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 
-from dataset_scripts.sources import DEMO_FOLDER
-from dataset_scripts.tweet_mining.statuses import MINIMUM_CHARACTERS, clean
+from dataset_scripts.base.sources import DEMO_FOLDER
+from dataset_scripts.twitter_stream.statuses import MINIMUM_CHARACTERS, clean
 
 FOLDER = DEMO_FOLDER / "tweets"
 OPENERS = {".bz2": bz2.open, ".gz": gzip.open, ".jsonl": open}

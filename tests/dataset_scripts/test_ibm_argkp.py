@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.ibm_argkp import IbmArgKP
-from dataset_scripts.metadata import load_metadata
 
 RATINGS = [
     # argument, topic, set, stance_WA, stance_WA_conf

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.imdb import Imdb
-from dataset_scripts.metadata import load_metadata
 
 STARS = {"neg": 2, "pos": 9}
 

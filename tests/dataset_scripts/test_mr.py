@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.mr import MovieReviews
 
 SPLITS = ("train", "validation", "test")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.perspectrum import Perspectrum
 
 POOL = [

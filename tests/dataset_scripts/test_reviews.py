@@ -9,10 +9,10 @@ from collections import Counter
 
 import pytest
 
+from dataset_scripts.base.review_files import read_records
+from dataset_scripts.base.schema import AGREE, OPPOSE
 from dataset_scripts.granularity import cut, sentences
-from dataset_scripts.review_files import read_records
 from dataset_scripts.reviews import ordered_pairs, polarity_of_stars, review_pairs, review_triplets
-from dataset_scripts.schema import AGREE, OPPOSE
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence
 
 

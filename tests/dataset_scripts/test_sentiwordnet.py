@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.sentiwordnet import SentiWordNet
 
 HEADER = "# SentiWordNet\n# POS\tID\tPosScore\tNegScore\tSynsetTerms\tGloss\n"

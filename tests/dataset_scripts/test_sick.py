@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.sick import Sick
 
 SEMEVAL = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"

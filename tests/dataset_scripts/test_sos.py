@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.sos import LOST, Sos
 
 ANNOTATIONS = "opinion_similarity_annotation.csv"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.sst2 import SST2
 
 TEST, VALIDATION = "a grand parade .\t1\n", "a wet parade .\t0\n"

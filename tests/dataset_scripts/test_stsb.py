@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dataset_scripts.metadata import load_metadata
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.stsb import STSBenchmark
 
 LINE = 'main-news\tinvented\t2012\t1\t3.50\t"Big  cat" sleeps.\tA cat naps.\tsource\tlicence\n'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataset_scripts.sources import DEMO_FOLDER
+from dataset_scripts.base.sources import DEMO_FOLDER
 from dataset_scripts.written_debates import WrittenDebates
 
 

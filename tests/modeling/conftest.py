@@ -2,7 +2,7 @@
 
 import pytest
 
-from modeling import plots
+from modeling.base import plots
 
 
 @pytest.fixture

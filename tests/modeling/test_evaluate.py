@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from modeling import SYSTEMS, evaluate, get_system
+from modeling import evaluate, get_system, systems
 from modeling.evaluate import choose_base, labels, main, parse, recorded_base, render, source_options
-from tests.modeling.test_cli import HEAVY
+from tests.modeling.base.test_cli import HEAVY
 from tests.tiny import save_encoder
 
 DRIVER = f"""
@@ -39,7 +39,7 @@ def test_help_is_quick_and_names_every_source(root):
         assert f"--{option} SOURCE" in done.stdout
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", systems())
 def test_a_systems_sources_are_its_options_here(system):
     """In recipes, the comments of sources that are tested on, and of no other options, begin with "source of"."""
     assert source_options(system)
@@ -48,7 +48,7 @@ def test_a_systems_sources_are_its_options_here(system):
 
 def test_the_command_names_no_system(root):
     text = (root / "modeling" / "evaluate.py").read_text(encoding="utf-8").lower()
-    assert [name for name in SYSTEMS if re.search(rf"\b{name}\b", text)] == []
+    assert [name for name in systems() if re.search(rf"\b{name}\b", text)] == []
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_nothing_is_computed_twice(words, other, monkeypatch, capsys):
     line = without_out(words(other))
     main(line)
     first = capsys.readouterr().out
-    monkeypatch.setattr("modeling.embeddings._compute", lambda *arguments: pytest.fail("embedded again"))
+    monkeypatch.setattr("modeling.base.vectors._compute", lambda *arguments: pytest.fail("embedded again"))
     main(line)
     assert capsys.readouterr().out == first
 
@@ -228,7 +228,7 @@ def test_the_base_to_compare_with(tmp_path, monkeypatch):
         if backbone.hub_id == "org/far":
             raise ValueError("out of reach")
 
-    monkeypatch.setattr("modeling.backbone.load_backbone", load)
+    monkeypatch.setattr("modeling.base.backbone.load_backbone", load)
     assert choose_base("org/asked", "near") == ("org/asked", "")
     assert choose_base(None, "plain") == choose_base("none", "mini") == ("bundled", "")
     assert choose_base(None, "near") == ("org/near", "")

@@ -1,0 +1,150 @@
+"""Where training and evaluation data come from: this project's demonstration, a built folder, or the Hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, get_dataset_config_names, load_dataset
+
+from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.base.files import missing_folder
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.schema import PAIRS
+
+DEMO = "demo"
+DEMO_FOLDER = Path(__file__).parents[1] / "demo"
+# name -> (builder that reads it, raw data, its options); a configuration that several have is that of the first
+_DEMO_CORPORA = {
+    "debates": ("kialo", "debates", {}),
+    "discussions": ("written_debates", "discussions.jsonl", {"siblings": True}),
+    "similarity": ("stsb", "similarity.tsv", {}),
+    "sentiment": ("mr", "sentiment", {}),
+    "reviews": ("amazon", "reviews.jsonl", {}),
+    "opinions": ("sos", "opinions.csv", {}),
+    "counters": ("counterargs18", "counterarguments.jsonl", {}),
+    "tweets": ("twitter_stream", "tweets", {"validation": 0.15, "test": 0.25}),
+}
+
+
+def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
+    """Loads one configuration of a data set.
+
+    Args:
+        source: `demo`, one of its corpora (`demo:reviews`), a folder written by `python -m dataset_scripts`, or a data
+            set's id on the Hub.
+        config: Configuration, e.g. `pairs`.
+        cache_dir: Where prepared Arrow files are kept.
+
+    Returns:
+        The splits; `pairs` have their label as in `schema.PAIRS`, whatever the order of its names in the source.
+
+    Raises:
+        ValueError: If the source has no such configuration, or cannot be reached, or labels pairs in another way.
+    """
+    splits = _load(source, config, cache_dir)
+    if config == "pairs":
+        return DatasetDict({name: _with_label(rows, f"{source!r} ({config}, {name})") for name, rows in splits.items()})
+    return splits
+
+
+def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> Dataset:
+    """Loads one split, see `load_source`.
+
+    Raises:
+        ValueError: As `load_source`, or if there is no such split.
+    """
+    splits = load_source(source, config, cache_dir)
+    if split not in splits:
+        raise ValueError(f"{source!r} ({config}) has no {split} split; it has {', '.join(splits)}")
+    return splits[split]
+
+
+def has_config(source: str, config: str) -> bool:
+    """Whether a data set (see `load_source`) has a configuration of this name; a source out of reach has none."""
+    path = Path(source).expanduser()
+    try:
+        if _is_demo(source):
+            return _demo_corpus(source, config) is not None
+        return config in get_dataset_config_names(str(path) if path.is_dir() else source)
+    except (ValueError, OSError):
+        return False
+
+
+def _is_demo(source: str) -> bool:
+    return source.partition(":")[0] == DEMO
+
+
+def _demo_corpus(source: str, config: str) -> str | None:
+    """Which corpus of the demonstration a source means for a configuration; None if none has it.
+
+    Raises:
+        ValueError: If the source names one that does not exist.
+    """
+    name = source.partition(":")[2]
+    if name and name not in _DEMO_CORPORA:
+        raise ValueError(f"the demonstration has no {name!r}; it has {', '.join(_DEMO_CORPORA)}")
+    names = [name] if name else _DEMO_CORPORA
+    return next((name for name in names if config in get_corpus(_DEMO_CORPORA[name][0]).FEATURES), None)
+
+
+def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
+    cache = Path(cache_dir).expanduser() / "datasets"
+    if _is_demo(source):
+        found = _demo_corpus(source, config)
+        if found is None:
+            raise ValueError(f"the demonstration data ({source}) have no {config!r}")
+        corpus, name, options = _DEMO_CORPORA[found]
+        builder = get_corpus(corpus).open(DEMO_FOLDER / name, config, cache_dir=cache, **options)
+        builder.download_and_prepare()
+        return builder.as_dataset()
+    path = Path(source).expanduser()
+    build = "build it with python -m dataset_scripts CORPUS --data RAW --out"
+    if path.is_dir() and not (path / "README.md").is_file():
+        raise ValueError(f"{path} has no README.md: {build} {path}")
+    if path.is_file():
+        raise ValueError(f"{path} is a file: name a folder; {build} FOLDER")
+    if missing_folder(source):
+        raise ValueError(f"there is no folder {path}; {build} {path}")
+    try:
+        if path.is_dir() and config not in (found := get_dataset_config_names(str(path))):
+            corpora = ", ".join(name for name in CORPORA if config in load_metadata(name).configs)
+            raise ValueError(f"it has {', '.join(found)}, not {config!r}, which {corpora or 'no corpus'} has")
+        return load_dataset(str(path) if path.is_dir() else source, config, cache_dir=str(cache))
+    except (ValueError, OSError) as error:
+        raise ValueError(
+            f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
+            "python -m dataset_scripts with --out, or a data set on the Hub."
+        ) from error
+
+
+def _with_label(rows: Dataset, where: str) -> Dataset:
+    """The rows with `label` as in `schema.PAIRS`: named classes by their name, plain 0 and 1 as they are."""
+    label, found = PAIRS["label"], rows.features.get("label")
+    if isinstance(found, ClassLabel) and sorted(found.names) == sorted(label.names):
+        meaning = {found.str2int(name): label.str2int(name) for name in label.names}
+    elif isinstance(found, Value) and found.dtype.startswith(("int", "uint", "bool")):
+        meaning = {number: number for number in range(label.num_classes)}
+    else:
+        has = "no such column" if found is None else getattr(found, "names", None) or found
+        raise ValueError(f"{where}: label must be one of {', '.join(label.names)}, or 0 and 1; it has {has}")
+    if strange := [value for value in rows.unique("label") if value not in meaning]:
+        raise ValueError(
+            f"{where}: label must be 0 ({label.names[0]}) or 1 ({label.names[1]}); it has {strange[0]} too"
+        )
+    if found == label:
+        return rows
+    return rows.map(
+        lambda labels: {"label": [meaning[value] for value in labels]},
+        batched=True,
+        input_columns="label",
+        features=Features({**rows.features, "label": label}),
+        desc="labels",
+    )
+
+
+def source_name(source: str) -> str:
+    """A name that may be published: never a local path."""
+    if _is_demo(source):
+        return "-".join(["demonstration", *source.split(":")[1:]])
+    path = Path(source).expanduser()
+    return path.name if path.is_dir() else source

@@ -1,0 +1,147 @@
+"""One run from recipe to publication, and grids of runs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import warnings
+from typing import Any
+
+import datasets
+from transformers import set_seed
+from transformers.utils import logging as transformers_logging
+
+from dataset_scripts.base.files import read_json, write_json
+from modeling import get_system
+from modeling.base import publish as hub
+from modeling.base.cards import write_cards
+from modeling.base.grid_plots import write_grid
+from modeling.base.processes import check_world_size, process_state
+from modeling.base.recipe import Recipe
+from modeling.base.release import release
+from modeling.base.report import evaluate_run, evaluation_options, print_report
+from modeling.base.system import System
+from modeling.base.training import parameter_facts, train
+
+
+def run(recipe: Recipe) -> dict[str, Any]:
+    """Trains, saves, verifies, evaluates, describes and, if asked, publishes one model.
+
+    Steps that an earlier run with the same options completed are not repeated.
+
+    Returns:
+        The facts of the run, as in RUN/results.json; empty in processes other than the main one.
+    """
+    quiet()
+    set_seed(recipe.seed)
+    check_world_size(recipe.world_size)
+    state = process_state()
+    system = get_system(recipe.system)(recipe)
+    if recipe.push_to_hub:
+        hub.check_ready(recipe.push_to_hub)
+    if state.is_main_process:
+        claim_folder(system)
+    state.wait_for_everyone()
+    results = read_json(recipe.run_dir / "results.json")
+    if results is None or results["evaluation_options"] != evaluation_options(system):
+        with state.local_main_process_first():  # one process computes what is cached, the others read it
+            data = system.load_data()
+        # now rather than after hours of training: a source that cannot be read ends the run here
+        tests = system.evaluators(recipe.evaluate_on) if state.is_main_process else []
+        model = system.build_model()
+        parameters = parameter_facts(model)
+        # files of another scale are written again from the weights of the phases, which is no training
+        saved = results is not None and results["recipe"].get("lora_scale", 1.0) == recipe.lora_scale
+        phases = results["phases"] if saved else train(system, model, data)
+        if state.is_main_process:
+            if not saved:
+                (recipe.run_dir / "results.json").unlink(missing_ok=True)  # of the files that are now replaced
+                system.save(model)
+            results = evaluate_run(system, tests, data, phases, parameters)
+            write_cards(system, results, recipe.run_dir)
+            write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
+    if not state.is_main_process:
+        return {}
+    print_report(results, recipe.run_dir)
+    if recipe.release:
+        print(f"released as {release(system, results, training_texts(system))}")
+    if recipe.push_to_hub:
+        push(recipe, system)
+    return results
+
+
+def claim_folder(system: System) -> None:
+    """Makes the run's folder, or checks that the one there belongs to the same options.
+
+    Raises:
+        ValueError: If it belongs to other options, or holds something that is no run; the message names the cure.
+    """
+    recipe = system.recipe
+    path, mine = recipe.run_dir / "recipe.json", system.identity()
+    theirs = read_json(path)
+    if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
+        raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output_dir")
+    # a run that failed before its first checkpoint, by a mistyped source say, holds nothing worth keeping
+    begun = any(next(recipe.run_dir.glob(p), None) for p in ("checkpoints/*/checkpoint-*", "phases/*", "results.json"))
+    if theirs is not None and theirs != mine and begun and not recipe.overwrite:
+        other = {k: v for k, v in theirs.items() if v != mine.get(k)}
+        raise ValueError(
+            f"{recipe.run_dir} holds a run with other options ({other} instead of "
+            f"{ {k: mine.get(k) for k in other} }): choose another --output_dir, or --overwrite true to discard it"
+        )
+    if theirs != mine:
+        if recipe.run_dir.exists():
+            shutil.rmtree(recipe.run_dir.resolve())  # it may be a link, which rmtree refuses
+            recipe.run_dir.resolve().mkdir()
+        write_json(path, mine)
+
+
+def push(recipe: Recipe, system: System) -> None:
+    """Publishes the run; refuses if a training text would go along."""
+    texts = training_texts(system)
+    for pushed in hub.publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
+        print(f"published {pushed['url']}" + (" (unchanged)" if pushed["unchanged"] else f" at {pushed['commit']}"))
+
+
+def training_texts(system: System) -> set[str]:
+    """All texts that the run was trained on."""
+    rows = system.load_data().train.values()
+    return {text for data in rows for column in data.column_names for text in data[column] if isinstance(text, str)}
+
+
+def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
+    """Runs every point of a grid; prints and writes a table "paper / ours" and a picture of its measures.
+
+    A point that fails is reported and left out; the same command tries it again.
+
+    Raises:
+        ValueError: If an option of any point is out of range, before the first is trained; or if all points fail.
+    """
+    for _, point in points:
+        get_system(point.system)(point)
+    finished, failed = [], []
+    for number, (values, point) in enumerate(points, start=1):
+        print(f"\n=== {number}/{len(points)}: {values}")
+        try:
+            finished.append((values, run(point)))
+        except ValueError as error:
+            failed.append(f"{values}: {error}")
+            print(f"failed: {error}")
+    if not process_state().is_main_process:
+        return
+    if not finished:
+        raise ValueError("every point of the grid failed: " + "; ".join(failed))
+    table, written = write_grid(finished, recipe.run_dir.with_name(recipe.name + "-grid"), recipe.name)
+    print(f"\n{table}\n\nwritten to {' and '.join(map(str, written))}" + "".join(f"\nfailed: {f}" for f in failed))
+
+
+def quiet() -> None:
+    """Silences what is said once per loaded file; the bars of long work stay."""
+    transformers_logging.disable_progress_bar()
+    datasets.disable_progress_bars()
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    for name in ("httpx", "sentence_transformers", "datasets", "accelerate", "fsspec", "faiss"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

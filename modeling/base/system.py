@@ -1,0 +1,241 @@
+"""The contract between `train.py` and a published system: what a sixth system has to provide."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import yaml
+
+from modeling.base.summary import Summary
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+    from modeling.base.evaluation import Evaluator
+    from modeling.base.recipe import Recipe
+
+
+@dataclass
+class Phase:
+    """One stretch of training with one data set and one loss; phases follow each other.
+
+    Attributes:
+        name: Folder of its checkpoints and label in the card.
+        dataset: Training rows in the column order the loss expects.
+        loss: The loss, built around the model in training.
+        epochs: Passes over `dataset`.
+        arguments: Training arguments that differ from the recipe's, such as another batch sampler.
+    """
+
+    name: str
+    dataset: Dataset
+    loss: nn.Module
+    epochs: float
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Data:
+    """What a system trains and is measured on.
+
+    Attributes:
+        train: Name -> training rows, as the system's phases need them.
+        sources: Hub ids or names of the corpora, for the card.
+        counts: Facts for the card, such as rows kept and dropped by a filter.
+    """
+
+    train: dict[str, Dataset]
+    sources: list[str]
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """A figure printed in the paper, to stand beside ours.
+
+    Attributes:
+        table: Where it is printed, e.g. "Table 2".
+        metric: Our key of the same measure on the test evaluators.
+        value: The figure.
+        settings: The options under which it was obtained; it applies to a recipe that has all of them. `data` of them
+            are corpora, each part of the name of one of the recipe's.
+        of_base: Whether it is the untrained encoder's.
+        data: Name of the corpus it was measured on; ours stands beside it where its data's name contains this.
+    """
+
+    table: str
+    metric: str
+    value: float
+    settings: dict[str, Any]
+    of_base: bool = False
+    data: str = ""
+
+    def applies(self, recipe: Recipe | Mapping[str, Any]) -> bool:
+        """Whether the recipe, or another record of settings, has all settings of this figure."""
+        return all(
+            _are_called(value, recipe[key]) if key == "data" else recipe[key] == value
+            for key, value in self.settings.items()
+        )
+
+
+def _are_called(corpora: list[str], sources: list[str]) -> bool:
+    """Whether there is a source for each corpus, with the corpus in its name, and no other."""
+    names = [Path(source).name for source in sources]
+    return len(names) == len(corpora) and all(any(corpus in name for name in names) for corpus in corpora)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A published paper: one YAML file `paper.yaml` in the room of its system.
+
+    Attributes:
+        setup: What its figures were measured on.
+        citation: BibTeX.
+        results: Its figures.
+        headline: The setting it recommends, whose figures stand beside a model of any other: option -> value, with all
+            options that its figures depend on.
+        headline_name: The same in words.
+        summary: Its own table of models, if evaluations here show it with our rows below.
+    """
+
+    setup: str
+    citation: str
+    results: list[PaperResult]
+    headline: dict[str, Any]
+    headline_name: str
+    summary: Summary | None = None
+
+    @classmethod
+    def load(cls, name: str) -> Paper:
+        """Reads `modeling/NAME/paper.yaml`."""
+        record = yaml.safe_load((Path(__file__).parents[1] / name / "paper.yaml").read_text(encoding="utf-8"))
+        results = [result for table in record["tables"] for result in _figures(table)]
+        headline = record["headline"]
+        summary = Summary.read(record["summary"]) if "summary" in record else None
+        return cls(record["setup"], record["citation"], results, headline["settings"], headline["name"], summary)
+
+
+def _figures(table: dict[str, Any]) -> Iterable[PaperResult]:
+    """The figures of a table: of one metric at points of an axis, or of several metrics."""
+    label, data = table["table"], table.get("data", "")
+    if "axis" not in table:
+        for metric, value in table.get("base", {}).items():
+            yield PaperResult(label, metric, value, {}, of_base=True, data=data)
+        for row in table["rows"]:
+            for metric, value in row["values"].items():
+                yield PaperResult(label, metric, value, row["settings"], data=data)
+        return
+    yield PaperResult(label, table["metric"], table["base"], {}, of_base=True, data=data)
+    for row in table["rows"]:
+        for point, value in zip(table["points"], row["values"], strict=True):
+            yield PaperResult(label, table["metric"], value, {**row["settings"], table["axis"]: point}, data=data)
+
+
+class System(ABC):
+    """A published system. Its file reads like the method section of its paper.
+
+    Attributes:
+        PAPER: The paper, with its figures.
+        PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
+        DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
+        TAGS: Hub tags of its models.
+        ASYMMETRIC: Whether the first text of a demonstration is a query and the second a document, which a model may
+            embed differently.
+        USAGE: Markdown that its cards have after the usual example, `{{repo_id}}` standing for the model's name; empty
+            where the model is no more than a SentenceTransformer.
+        SOURCES: Options that name data sources, which may be local paths and stay out of cards. The comment of one that
+            is tested on begins with "source of" in recipes: `modeling.evaluate` offers it.
+        TEST_OPTIONS: Options that only the test evaluators read: a change evaluates again and trains nothing.
+    """
+
+    PAPER: ClassVar[Paper]
+    PRIMARY: ClassVar[str]
+    DEMONSTRATIONS: ClassVar[list[tuple[str, str, str]]]
+    TAGS: ClassVar[list[str]] = []
+    ASYMMETRIC: ClassVar[bool] = False
+    USAGE: ClassVar[str] = ""
+    SOURCES: ClassVar[tuple[str, ...]] = ()
+    TEST_OPTIONS: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, recipe: Recipe) -> None:
+        from modeling.base.backbone import resolve
+
+        self.recipe = recipe
+        self.backbone = resolve(recipe.base, recipe.base_id)
+        self.cache = Path(recipe.cache_dir).expanduser()
+
+    @abstractmethod
+    def load_data(self) -> Data:
+        """Loads the training data; builds what is missing, from caches where possible."""
+
+    @abstractmethod
+    def phases(self, model: SentenceTransformer, data: Data) -> Iterable[Phase]:
+        """The phases of training, in order.
+
+        A generator is asked for the next phase when the one before is trained (or, on resumption, loaded): it may
+        mine data with the model as it is by then. A column of labels is called `label`.
+        """
+
+    @abstractmethod
+    def evaluators(self, split: str) -> list[Evaluator]:
+        """The evaluators of a split (`validation` or `test`); the first has the PRIMARY metric."""
+
+    def identity(self) -> dict[str, Any]:
+        """The options on which the trained weights depend."""
+        recipe = self.recipe.identity()
+        options = {key: value for key, value in recipe["options"].items() if key not in self.TEST_OPTIONS}
+        return recipe | {"options": options}
+
+    def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
+        """A split of a source, or a seeded sample of `limit` rows where it has more."""
+        from dataset_scripts.base.sources import load_split
+
+        rows = load_split(source, config, split, self.cache)
+        return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
+
+    def training_rows(self, config: str) -> list[Dataset]:
+        """The training rows of each corpus, sampled as the option `per_source` says: one number, or one for each."""
+        given, data = self.recipe["per_source"], self.recipe.data
+        limits = given if isinstance(given, list) else [given] * len(data)
+        return [self.rows(source, config, "train", limit) for source, limit in zip(data, limits, strict=True)]
+
+    # what follows serves an encoder with one adapter or none; a system with further heads overrides it
+
+    def build_model(self) -> SentenceTransformer:
+        """The encoder in the state in which training starts, adapters added."""
+        from modeling.base.adapters import add_lora
+        from modeling.base.backbone import load_backbone
+
+        recipe = self.recipe
+        model = load_backbone(self.backbone, recipe.max_length)
+        if recipe.lora:
+            add_lora(model, recipe.lora_rank, recipe.lora_alpha, recipe.lora_dropout, recipe.lora_targets)
+        return model
+
+    def load_base(self) -> SentenceTransformer:
+        """The untrained encoder that results are compared with."""
+        from modeling.base.backbone import load_backbone
+
+        return load_backbone(self.backbone)
+
+    def save(self, model: SentenceTransformer) -> None:
+        """Writes adapter/ (with LoRA) and merged/ into the run's folder, each loaded again and verified first."""
+        from modeling.base.adapters import load_adapter, save_adapter, save_merged, scale_adapter
+
+        if self.recipe.lora:
+            scale_adapter(model, self.recipe.lora_scale)
+            save_adapter(model, self.recipe.run_dir / "adapter", self.backbone)
+            model = load_adapter(self.recipe.run_dir / "adapter", self.backbone)
+        save_merged(model, self.recipe.run_dir / "merged", self.backbone)
+
+    def load_trained(self) -> SentenceTransformer:
+        """The merged model, from its files."""
+        from modeling.base.adapters import load_merged
+
+        return load_merged(self.recipe.run_dir / "merged")

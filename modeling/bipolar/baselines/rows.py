@@ -1,0 +1,122 @@
+"""The rows of tables 2 and 3 as data: which features, which retriever, which re-ranker. Light: imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+WORDS, MODEL = "bm25", "model"
+FEATURES = "features"  # of Simple-SD and learning to rank: no model is named for them
+FUSED = "fused"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the tables.
+
+    Attributes:
+        key: What --rows calls it, and `modeling.bipolar.baselines.paper`.
+        name: What the table calls it: features, or the retriever.
+        retriever: `features`, `bm25`, or the option that names the model.
+        reranker: The option that names the model, empty for none.
+        reranked: What the table calls the re-ranker.
+        joined: "classification": the re-ranker's scores alone decide, as in the paper; "fused": joined with retrieval.
+        sources: The models by option, once they are known.
+        label: Which of several models of one option this row is of.
+    """
+
+    key: str
+    name: str
+    retriever: str
+    reranker: str = ""
+    reranked: str = ""
+    joined: str = "classification"
+    sources: Mapping[str, str] | None = None
+    label: str = ""
+
+    @property
+    def options(self) -> list[str]:
+        """The options that have to name a model."""
+        named = dict.fromkeys((self.retriever, self.reranker))
+        return [option for option in named if option not in (FEATURES, WORDS, "")]
+
+    @property
+    def heading(self) -> str:
+        """Name, with that of the model where several could be meant."""
+        name = " + ".join(part for part in (self.name, self.reranked) if part)
+        return f"{name} ({self.label})" if self.label else name
+
+    @property
+    def id(self) -> str:
+        """Tells rows apart: the key, with the model where there are several."""
+        return f"{self.key}:{self.label}" if self.label else self.key
+
+
+ROWS = (
+    Row("simple-sd", "Simple-SD", FEATURES),
+    Row("logit-part", "Logit, 8 features", FEATURES),
+    Row("logit-full", "Logit, 20 features", FEATURES),
+    Row("xgboost-part", "XGBoost, 8 features", FEATURES),
+    Row("xgboost-full", "XGBoost, 20 features", FEATURES),
+    Row("bm25", "BM25", WORDS),
+    Row("cosine", "cosine", MODEL),
+    Row("bi-encoder", "Bi-encoder", "bi_encoder"),
+    Row("unipolar-ret", "Unipolar-ret", "unipolar_ret"),
+    Row("bm25+cross-encoder", "BM25", WORDS, "cross_encoder", "Cross-encoder"),
+    Row("bm25+unipolar-cls", "BM25", WORDS, "unipolar_cls", "Unipolar-cls"),
+    Row("bi-encoder+cross-encoder", "Bi-encoder", "bi_encoder", "cross_encoder", "Cross-encoder"),
+    Row("bipolar", "Bipolar-encoder", "bipolar", "bipolar"),
+    Row("without-difference", "Bipolar-encoder without |u - v|", "without_difference", "without_difference"),
+    Row("without-joint", "Bipolar-encoder without joint training", "unipolar_ret", "unipolar_cls"),
+    Row("bipolar-ret", "Bipolar-encoder, retrieval alone", "bipolar"),
+    Row("bipolar-fused", "Bipolar-encoder, both scores joined", "bipolar", "bipolar", joined=FUSED),
+)
+KEYS = tuple(row.key for row in ROWS)
+# options that name models, and what is loaded for them
+OPTIONS = {
+    "model": "encoders whose cosine ranks, as today's user would do",
+    "bi_encoder": "a SentenceTransformer, of points and counters apart (encode_query, encode_document) or not",
+    "cross_encoder": "a sentence-transformers CrossEncoder",
+    "bipolar": "Bipolar-encoders: folders, Hub ids or released names, separated by commas",
+    "unipolar_ret": "a Bipolar-encoder whose retrieval head alone is trained",
+    "unipolar_cls": "a Bipolar-encoder whose classification head alone is trained",
+    "without_difference": "a Bipolar-encoder whose classifier does not see |u - v|",
+}
+
+
+def expand(keys: Sequence[str], models: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[Row]:
+    """The rows in the order of the paper, one for each model where an option names several.
+
+    Args:
+        keys: Of `KEYS`.
+        models: Option -> the models that were named.
+        labels: Model -> what it is called.
+
+    Returns:
+        Rows with `sources`; of a row for which a model is missing `sources` is None.
+    """
+    found = []
+    for row in ROWS:
+        if row.key not in keys:
+            continue
+        named = [models.get(option, []) for option in row.options]
+        if not all(named):
+            found.append(row)
+            continue
+        # where a row has two models, each option takes one only
+        count = max([len(of) for of in named], default=1)
+        for number in range(count):
+            sources = {option: of[min(number, len(of) - 1)] for option, of in zip(row.options, named, strict=True)}
+            several = row.retriever == MODEL or count > 1
+            label = labels[sources[row.retriever]] if several else ""
+            found.append(replace(row, sources=sources, label=label))
+    return found
+
+
+def model_labels(models: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Model -> what tables call it: what was given, or the name of a folder; never a path."""
+    from modeling.evaluate import labels
+
+    named = list(dict.fromkeys(model for of in models.values() for model in of))
+    return {model: Path(label).name if Path(label).is_absolute() else label for model, label in labels(named).items()}

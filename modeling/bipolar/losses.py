@@ -1,0 +1,145 @@
+"""The losses of the Bipolar-encoder: triplets as in its paper, or ranking among the arguments of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.util.distributed import all_gather, is_dist_initialized
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, triplet_margin_loss
+
+from modeling.bipolar.heads import BipolarHeads
+
+OBJECTIVES = ("triplet", "ranking")
+TASKS = ("joint", "retrieval", "classification")
+
+
+class BipolarLoss(nn.Module):
+    """Trains an encoder with a retrieval and a classification head (Shi et al., 2023, section 5.2).
+
+    `triplet`, the paper's: the triplet loss of the retrieval embeddings with Euclidean distance, and the cross-entropy
+    of the classifier on the pairs (point, counter; 1) and (point, negative; 0).
+
+    `ranking`, ours: the counter among all arguments of the batch, other counters, negatives and the other points, by
+    the cross-entropy of scaled similarities (as in MultipleNegativesRankingLoss); and the same for the classifier's
+    log-odds among the counter and the `hardest` of these arguments.
+
+    Args:
+        model: The encoder; its embedding is u, on which the heads work.
+        heads: Trained along; the loss owns them.
+        objective: `triplet` or `ranking`.
+        task: `joint`, or the part for one head alone (`retrieval`: Unipolar-ret, `classification`: Unipolar-cls).
+        margin: Of `triplet`, a Euclidean distance above 0.
+        scale: Of `ranking`, the inverse temperature of similarities, above 0.
+        hardest: Of `ranking`, how many arguments the classifier tells from the counter.
+
+    Inputs:
+        +-----------------------------------------------------+--------+
+        | Texts                                               | Labels |
+        +=====================================================+========+
+        | (point, counter), with `ranking`; (point, counter,  | none   |
+        | negative)                                           |        |
+        +-----------------------------------------------------+--------+
+
+    Returns from `forward`: a dictionary with the parts `retrieval` and `classification`, as far as the task has them.
+    """
+
+    def __init__(
+        self,
+        model: SentenceTransformer,
+        heads: BipolarHeads,
+        objective: str = "triplet",
+        task: str = "joint",
+        margin: float = 1.0,
+        scale: float = 20.0,
+        hardest: int = 4,
+    ) -> None:
+        super().__init__()
+        self.model, self.heads = model, heads
+        self.objective, self.task = objective, task
+        self.margin, self.scale, self.hardest = margin, scale, hardest
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Any = None) -> dict[str, Tensor]:
+        features = list(sentence_features)
+        embeddings = [self.model(dict(column))["sentence_embedding"] for column in features]
+        keys = [text_keys(column) for column in features]
+        if is_dist_initialized():  # the arguments of all processes compete, so that many see what one sees
+            embeddings = [all_gather(column, with_grad=True) for column in embeddings]
+            keys = [all_gather(column) for column in keys]
+        return self.compute_loss_from_embeddings(embeddings, keys)
+
+    def compute_loss_from_embeddings(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
+        """The parts.
+
+        Args:
+            embeddings: u of points, counters and, if there is a third column, negatives; each of shape (batch, d).
+            keys: For each of them a number per text, equal for equal texts; each of shape (batch,).
+        """
+        compute = self._triplet if self.objective == "triplet" else self._ranking
+        parts = compute(embeddings, keys)
+        return parts if self.task == "joint" else {self.task: parts[self.task]}
+
+    def _triplet(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
+        point, counter, negative = embeddings
+        heads, ones = self.heads, torch.ones(len(point), dtype=torch.long, device=point.device)
+        distances = triplet_margin_loss(
+            heads.queries(point), heads.documents(counter), heads.documents(negative), self.margin
+        )
+        right = cross_entropy(heads.classify(point, counter), ones)
+        return {
+            "retrieval": distances,
+            "classification": right + cross_entropy(heads.classify(point, negative), 0 * ones),
+        }
+
+    def _ranking(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
+        point, counter, *negatives = embeddings
+        rows = torch.arange(len(point), device=point.device)
+        arguments = torch.cat([counter, *negatives, point])
+        names = torch.cat([keys[1], *keys[2:], keys[0]])
+        # neither the point itself nor another copy of its counter is a wrong answer
+        barred = (names[None, :] == keys[0][:, None]) | (names[None, :] == keys[1][:, None])
+        barred[rows, rows] = False
+        similarities = self.heads.queries(point) @ self.heads.documents(arguments).T
+        similarities = similarities.masked_fill(barred, -torch.inf)
+        parts = {"retrieval": cross_entropy(self.scale * similarities, rows)}
+        if self.task != "retrieval":
+            wrong = similarities.detach().clone()
+            wrong[rows, rows] = -torch.inf
+            found = wrong.topk(min(self.hardest, len(arguments) - 1))
+            shown = torch.cat([rows[:, None], found.indices], dim=1)  # the counter first
+            logits = self.heads.classify(point[:, None].expand(*shown.shape, -1), arguments[shown])
+            odds = logits[..., 1] - logits[..., 0]
+            odds[:, 1:] = odds[:, 1:].masked_fill(found.values.isinf(), -torch.inf)
+            parts["classification"] = cross_entropy(odds, torch.zeros_like(rows))
+        return parts
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The hyperparameters, for logs and cards."""
+        names = ("margin",) if self.objective == "triplet" else ("scale", "hardest")
+        shared = {"objective": self.objective, "task": self.task, **self.heads.get_config_dict()}
+        return shared | {name: getattr(self, name) for name in names}
+
+    @property
+    def citation(self) -> str:
+        """The paper."""
+        return (
+            "Shi, Cao and Nguyen (2023), Revisiting the Role of Similarity and Dissimilarity in Best Counter Argument "
+            "Retrieval"
+        )
+
+
+def text_keys(features: dict[str, Tensor]) -> Tensor:
+    """A number for each text of a batch, equal for equal tokens however long a padding follows; shape (batch,), int64.
+
+    Where tokenisers pad on the left, texts of two columns that differ in length are not recognised as equal.
+    """
+    tokens = features["input_ids"] * features["attention_mask"]
+    # a polynomial in the tokens modulo 2**64: two of the texts of a batch hardly ever agree by chance
+    powers, power = [], 1
+    for _ in range(tokens.shape[1]):
+        powers.append(power if power < 2**63 else power - 2**64)
+        power = power * 6364136223846793005 % 2**64
+    return (tokens * torch.tensor(powers, device=tokens.device)).sum(dim=1)

@@ -1,1 +1,0 @@
-"""Probes of any sentence encoder for sentiment, the evaluation of SentiCSE: `python -m modeling.probing --help`."""

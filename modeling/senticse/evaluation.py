@@ -1,0 +1,34 @@
+"""Evaluators of sentiment: does an encoder place sentences of one polarity together?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metrics.sgts.sgts import sgts
+from modeling.base.evaluation import PairEvaluator
+
+
+class SgtsEvaluator(PairEvaluator):
+    """Sentiment-guided textual similarity (Kim et al., 2024, section 2).
+
+    Labels are 1 for sentences of the same polarity and 0 for different ones. `spearman` is the paper's figure; against
+    labels of two values it cannot reach 1, so `normalized` divides it by the highest value that it can have.
+
+    Args:
+        rows: Columns `sentence1`, `sentence2` and `label`.
+    """
+
+    headline = ("spearman", "normalized", "auroc")
+    measures = (*headline, "ceiling", "mean_same", "mean_different", "n_same", "n_different")
+    groups = ("different polarity", "same polarity")
+
+    def __init__(self, rows: dict[str, Sequence], name: str = "sgts", **facts: Any) -> None:
+        super().__init__(rows, name, **facts)
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float | int]:
+        result = sgts(scores, self.labels)
+        different, same = (values.astype(float) for values in self.by_group(scores).values())
+        return result | {"mean_same": float(same.mean()), "mean_different": float(different.mean())}

@@ -1,0 +1,99 @@
+"""Evaluators of opinion similarity: do cosines agree with people, and do reviews lie by their polarity?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sentence_transformers import SentenceTransformer
+
+from metrics.opinion_similarity.opinion_similarity import opinion_similarity
+from modeling.base.evaluation import Evaluator, PairEvaluator
+from modeling.base.plots import plot_distributions
+from modeling.base.vectors import pair_similarities
+
+BROADLY_DIFFERENT = 1.5  # the highest mean score, of 0 to 4, of pairs that people find rather different (Table 9)
+
+
+def agreement(similarities: np.ndarray, judgements: np.ndarray) -> dict[str, float | int | None] | None:
+    """The metric `opinion_similarity`, or None where either side has one value only: nothing is to be correlated.
+
+    Args:
+        similarities: Shape (n,).
+        judgements: People's mean scores in [0, 4], shape (n,).
+    """
+    if len(judgements) < 2 or not np.ptp(similarities) or not np.ptp(judgements):
+        return None
+    return opinion_similarity(similarities, judgements, boundary=BROADLY_DIFFERENT)
+
+
+class OpinionEvaluator(PairEvaluator):
+    """Correlation of cosines with people's scores of opinion similarity (Tay et al., 2021, sections 4 and 6).
+
+    Over all pairs and within the broadly different and the broadly similar ones, with the share of different pairs
+    among the highest quarter of cosines and of similar ones among the lowest (Table 9).
+
+    Args:
+        rows: Columns `sentence1`, `sentence2` and `score`, people's mean in [0, 4], of one domain.
+
+    Raises:
+        ValueError: If a score lies outside [0, 4].
+    """
+
+    headline = ("pearson", "kendall", "pearson_different", "pearson_similar",
+                "wrong_quartile_different", "wrong_quartile_similar")  # fmt: skip
+    measures = ("pearson", "kendall", "pearson_different", "kendall_different", "pearson_similar", "kendall_similar",
+                "wrong_quartile_different", "wrong_quartile_similar", "n_different", "n_similar")  # fmt: skip
+    groups = ("broadly different", "broadly similar")
+
+    def __init__(self, rows: dict[str, Sequence], name: str = "opinions", **facts: Any) -> None:
+        self.judgements = np.asarray(rows["score"], dtype=float)
+        if strange := [float(score) for score in self.judgements if not 0 <= score <= 4]:
+            raise ValueError(f"{facts['dataset']}: score must be people's mean in [0, 4]; there is {strange[0]}")
+        similar = (self.judgements > BROADLY_DIFFERENT).astype(int)
+        columns = {"sentence1": rows["sentence1"], "sentence2": rows["sentence2"], "label": similar}
+        super().__init__(columns, name, **facts)
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float | int | None]:
+        return agreement(scores, self.judgements) or dict.fromkeys(self.measures)
+
+
+class TripletAccuracyEvaluator(Evaluator):
+    """How often a review lies nearer to one of its own polarity than to one of the other, all of one product.
+
+    The accuracy on development data by which the paper chooses its models (Tay et al., 2021, section 6): the share of
+    triplets with cos(anchor, positive) > cos(anchor, negative), as in sentence-transformers' `TripletEvaluator`, from
+    vectors that the evaluators of a model share. 0.5 is chance.
+
+    Args:
+        rows: Columns `anchor`, `positive`, `negative`.
+    """
+
+    headline = ("accuracy",)
+    measures = (*headline, "mean_same", "mean_other")
+    groups = ("other polarity", "same polarity")
+
+    def __init__(self, rows: dict[str, Sequence], name: str = "triplets", **facts: str) -> None:
+        super().__init__(name, **facts)
+        self.columns = [list(rows[column]) for column in ("anchor", "positive", "negative")]
+        self.rows = len(self.columns[0])
+
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
+        """Cosines of each anchor with its negative and its positive, shape (2, rows), in the order of `groups`."""
+        positive, negative, _ = pair_similarities(model, self.columns, cache)
+        return np.stack([negative, positive])
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        other, same = scores.astype(float)
+        return {
+            "accuracy": float((same > other).mean()),
+            "mean_same": float(same.mean()),
+            "mean_other": float(other.mean()),
+        }
+
+    def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
+        groups = {label: dict(zip(self.groups, values, strict=True)) for label, values in scores.items()}
+        plot_distributions(groups, path, f"{self.dataset}: {self.title}")
+        return f"Cosine similarity of {self.title}, by model: {', '.join(scores)} ({self.dataset})."

@@ -1,0 +1,161 @@
+"""SOS, SBERT for opinion similarity (Tay, Zhang, Wan and Karimi, NewSum 2021).
+
+Two opinion sentences are alike when they say the same of the same aspect. Stars of reviews supervise that weakly:
+reviews of one product are alike if both are good or both are bad. An encoder is fine-tuned to classify such pairs
+(Siamese, SOS^S) or to place a review nearer to one of its polarity than to one of the other (triplet, SOS^T).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import torch
+from datasets import Dataset, concatenate_datasets
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.losses.merged_forward import embed_columns
+from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletDistanceMetric, TripletLoss
+from torch import Tensor, nn
+
+from dataset_scripts.base.sources import source_name
+from modeling.base.backbone import without_normalize
+from modeling.base.evaluation import Evaluator, SimilarityEvaluator
+from modeling.base.holding import check_options, held, with_replay
+from modeling.base.recipe import Recipe, listed
+from modeling.base.system import Data, Paper, Phase, System
+from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator
+
+PAPER = Paper.load("sos")
+OBJECTIVES = {"siamese": "pairs", "triplet": "triplets"}
+COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
+LONGEST = 2.0  # Euclidean distance of opposite unit vectors
+
+
+class PairSoftmaxLoss(SoftmaxLoss):
+    """sentence-transformers' SoftmaxLoss over [u; v; |u - v|] for two classes, also computable from embeddings.
+
+    Args:
+        model: The encoder; the classifier is a parameter of the loss and no part of the published model.
+
+    Inputs:
+        +----------------------+------------------------------------------+
+        | Texts                | Labels                                   |
+        +======================+==========================================+
+        | (sentence, sentence) | 1 if they are of one polarity, 0 of two  |
+        +----------------------+------------------------------------------+
+    """
+
+    def __init__(self, model: SentenceTransformer) -> None:
+        super().__init__(model, model.get_embedding_dimension(), num_labels=2)
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
+        return self.compute_loss_from_embeddings(embed_columns(self.model, sentence_features), labels)
+
+    def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
+        """Cross-entropy of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
+        u, v = embeddings
+        return self.loss_fct(self.classifier(torch.cat([u, v, (u - v).abs()], dim=1)), labels.view(-1))
+
+
+class SosSystem(System):
+    """The system of section 5; `objective`, `margin` and `normalised` are its options.
+
+    The paper's losses see the encoder's vectors as they are, of a length of its own (all-MiniLM-L6-v2: about 5.5), and
+    its margins of 1 and 7 are distances between those: `normalised: false`. On unit vectors (`normalised: true`) the
+    Euclidean distance is sqrt(2 - 2 cos), at most 2, and the margin has to stay below that. The published encoder
+    returns unit vectors in either case, and cosines are what is measured: they are the same.
+
+    What `keep` and `replay` add, to hold topical similarity while polarity is learned, is not in the paper.
+    """
+
+    PRIMARY = "triplets_accuracy"
+    PAPER = PAPER
+    SOURCES = ("reviews", "opinions", "similarity", "replay")
+    TEST_OPTIONS = ("opinions",)
+    TAGS = ["opinion-mining", "opinion-similarity", "reviews", "sentiment"]
+    DEMONSTRATIONS = [
+        ("The soup was wonderful.", "We loved the soup.", "same aspect, same appraisal"),
+        ("The soup was wonderful.", "The soup was awful.", "same aspect, opposite appraisal"),
+        ("The soup was wonderful.", "The waiters were charming.", "other aspect, same appraisal"),
+        ("The soup was wonderful.", "The waiters were rude.", "other aspect, opposite appraisal"),
+        ("The battery is empty after two hours.", "It runs out of power far too soon.", "paraphrase"),
+        ("The battery is empty after two hours.", "It lasts the whole day on one charge.", "opposite, in other words"),
+    ]
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__(recipe)
+        if recipe["objective"] not in OBJECTIVES:
+            raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
+        margin = recipe["margin"]
+        if not isinstance(margin, int | float) or not 0 < margin < float("inf"):
+            raise ValueError(f"--margin must be a distance above 0, got {margin!r}")
+        if recipe["normalised"] and margin >= LONGEST:
+            raise ValueError(f"--margin {margin} cannot be met on unit vectors, whose distance is {LONGEST:g} at most: "
+                             "lower it, or use --normalised false as the paper does")  # fmt: skip
+        check_options(recipe)
+        if not recipe["normalised"] and (recipe["keep"] or recipe["replay"]):
+            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
+
+    def load_data(self) -> Data:
+        kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe
+        sources = self.training_rows(kind)
+        rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in sources])
+        counts = {f"{kind} of the sources": len(rows)}
+        wanted = min(recipe.max_train_rows or len(rows), len(rows))
+        rows = rows.shuffle(seed=recipe.seed).select(range(wanted))
+        counts[f"{kind} in training"] = wanted
+        rows = with_replay(self, rows, counts)
+        names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
+        return Data({kind: rows}, [source_name(source) for source in names], counts)
+
+    def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
+        """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
+        ((kind, rows),) = data.train.items()
+        taken = None if self.recipe["normalised"] else without_normalize(model)
+        yield Phase(kind, rows, held(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
+        if taken is not None:
+            model.append(taken)
+
+    def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
+        if kind == "pairs":
+            return PairSoftmaxLoss(model)
+        margin = self.recipe["margin"]
+        return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
+
+    def evaluators(self, split: str) -> list[Evaluator]:
+        testing = split == "test"
+        limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
+        result: list[Evaluator] = [self._triplets(split, limit)]
+        if testing and (source := self.recipe["opinions"]):
+            result += self._opinions(source, limit)
+        if source := self.recipe["similarity"]:
+            rows, name = self.rows(source, "similarity", split, limit), source_name(source)
+            facts = {"dataset": f"{name} ({split})", "dataset_id": name}
+            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
+        return result
+
+    def _triplets(self, split: str, limit: int | None) -> Evaluator:
+        """Triplets of the sources named by `reviews`, else of those of training, whatever the objective."""
+        sources = listed(self.recipe["reviews"]) or self.recipe.data
+        rows = [self.rows(source, "triplets", split, limit).select_columns(COLUMNS["triplets"]) for source in sources]
+        name = ", ".join(source_name(source) for source in sources)
+        facts = {"dataset": f"{name} ({split})", "dataset_id": name}
+        title = "reviews of one product, of the same and of the other polarity"
+        return TripletAccuracyEvaluator(concatenate_datasets(rows), title=title, **facts)
+
+    def _opinions(self, source: str, limit: int | None) -> list[Evaluator]:
+        """An evaluator for each domain."""
+        rows, name = self.rows(source, "opinions", "test", limit), source_name(source)
+        return [
+            OpinionEvaluator(
+                _of_domain(rows, domain),
+                name=f"opinions_{domain}",
+                title=f"opinions that people find different and similar, {domain}",
+                dataset=f"{name} (test, {domain})",
+                dataset_id=name,
+            )
+            for domain in sorted(set(rows["domain"]))
+        ]
+
+
+def _of_domain(rows: Dataset, domain: str) -> Dataset:
+    return rows.select([i for i, found in enumerate(rows["domain"]) if found == domain])

@@ -1,0 +1,223 @@
+"""Twitter4SSE, sentence embeddings from conversations (Di Giovanni and Brambilla, EMNLP 2021).
+
+A tweet and what quotes or answers it are about one thing, and so are two answers to one tweet. Pairs of them, mined out
+of the stream without a label, teach an encoder informal text: the partner is to be told from the other tweets of the
+batch (multiple negatives ranking), or from one random tweet (triplets).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import numpy as np
+from datasets import Dataset, concatenate_datasets
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.losses import (
+    MultipleNegativesRankingLoss,
+    TripletDistanceMetric,
+    TripletLoss,
+)
+from sentence_transformers.util.distributed import is_dist_initialized
+from torch import nn
+
+from dataset_scripts.base.sources import has_config, load_source, source_name
+from dataset_scripts.base.splits import linked_groups
+from modeling.base.backbone import without_normalize
+from modeling.base.batches import DistinctBatchSampler, distinct_batches
+from modeling.base.evaluation import Evaluator, of_another_group
+from modeling.base.holding import check_options, held, with_replay
+from modeling.base.recipe import Recipe, listed
+from modeling.base.system import Data, Paper, Phase, System
+from modeling.tweets.evaluation import PearsonEvaluator, RankingEvaluator, Rankings
+
+logger = logging.getLogger(__name__)
+PAPER = Paper.load("tweets")
+SETS = ("quote", "reply", "coquote", "coreply")
+ALL = "all"
+OBJECTIVES = ("mnrl", "triplet")
+PAIR = ["anchor", "positive", "group"]
+BENCHMARKS = {
+    "dq": "quotes of a tweet among those of others",
+    "cq": "quotes of one tweet among those of others",
+    "dr": "replies to a tweet among those to others",
+    "cr": "replies to one tweet among those to others",
+}
+SCORED = {
+    "pit": "tweets of one trend, scored by experts",
+    "turl": "tweets with one link, scored by votes",
+    "similarity": "topical similarity of sentences",
+}
+LEAST = 10  # queries; one alone would be a quarter of the mean
+LONGEST = 2.0  # Euclidean distance of opposite unit vectors
+
+
+class TweetsSystem(System):
+    """The system of section 3; `sets` and `objective` are its options.
+
+    `mnrl` is the paper's MNLoss: softmax over the cosines, times `scale`, of an anchor and all positives of the batch.
+    No text and no conversation comes twice in a batch, since the paper assumes that the other rows are negatives.
+    `triplet` is its TLoss, the Euclidean distance to a random positive of another conversation; its margin, the default
+    of the library of then, is a distance between vectors that are not normalised (`normalised: false`), and one between
+    unit vectors has to stay below 2. Cosines, and so `mnrl`, are the same in either case.
+
+    The paper validates on nothing and keeps the last step. Here the mean nDCG over the validation benchmarks, mined
+    from conversations of their own, chooses the checkpoint. `keep` and `replay`, which hold similarity, are not in the
+    paper either.
+    """
+
+    PRIMARY = "benchmarks_ndcg"
+    PAPER = PAPER
+    SOURCES = ("benchmarks", "pit", "turl", "similarity", "replay")
+    TEST_OPTIONS = ("pit", "turl")
+    TAGS = ["twitter", "tweets", "informal-text", "conversations"]
+    DEMONSTRATIONS = [
+        ("The ferry is late again, third time this week.", "an hour on the pier and still no boat in sight", "reply"),
+        ("The ferry is late again, third time this week.", "so happy the ferry got me home early tonight", "opposite"),
+        ("The ferry is late again, third time this week.", "who else is baking bread this weekend?", "another matter"),
+        ("New album is out tonight and I am not ready.", "track three made me cry lol, what a voice", "reply"),
+        ("New album is out tonight and I am not ready.", "the trains to the coast are running again", "another matter"),
+        ("omg that last minute goal!!", "The match was decided shortly before its end.", "the same, formally"),
+    ]
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__(recipe)
+        if recipe["objective"] not in OBJECTIVES:
+            raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
+        for option in ("scale", "margin"):
+            if not isinstance(recipe[option], int | float) or not 0 < recipe[option] < math.inf:
+                raise ValueError(f"--{option} must be above 0, got {recipe[option]!r}")
+        if recipe["objective"] == "triplet" and recipe["normalised"] and recipe["margin"] >= LONGEST:
+            raise ValueError(f"--margin {recipe['margin']} cannot be met on unit vectors, whose distance is at most "
+                             f"{LONGEST:g}: lower it, or use --normalised false as the paper does")  # fmt: skip
+        check_options(recipe, "per_set")
+        if not recipe["normalised"] and (recipe["keep"] or recipe["replay"]):
+            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
+        named = listed(recipe["sets"])
+        if not named or not set(named) <= {*SETS, ALL}:
+            raise ValueError(f"--sets must be {ALL}, or of {', '.join(SETS)}, got {recipe['sets']!r}")
+        self.sets = SETS if ALL in named else tuple(name for name in SETS if name in named)
+
+    def load_data(self) -> Data:
+        """The pairs of the sets; which of them belong to one conversation is kept for `phases`.
+
+        Raises:
+            ValueError: If there are no pairs of a set that was named, or none at all.
+        """
+        recipe, seed, parts, counts = self.recipe, self.recipe.seed, [], {}
+        self._check(recipe.data, SETS)
+        for name in self.sets:
+            if rows := self._rows(recipe.data, name, "train", PAIR):
+                counts[f"{name} pairs of the sources"] = len(rows)
+                parts.append(_sample(rows, recipe["per_set"], seed))
+            elif ALL not in listed(recipe["sets"]):
+                raise ValueError(f"--sets: {', '.join(recipe.data)} has no {name} pairs to train on; --sets {ALL} "
+                                 "takes what there is")  # fmt: skip
+        counts["sets without pairs"] = len(self.sets) - len(parts)
+        if not parts:
+            raise ValueError(f"--data: {', '.join(recipe.data)} has no pairs to train on, of {', '.join(SETS)}")
+        rows = _sample(concatenate_datasets(parts), recipe.max_train_rows, seed).shuffle(seed=seed).flatten_indices()
+        counts["pairs in training"] = len(rows)
+        # what a row shares with those that cannot be its negatives: conversation (in a tuple: no text) and texts
+        groups = [(group,) for group in rows["group"]]
+        self._linked = np.array(linked_groups(list(zip(groups, rows["anchor"], rows["positive"], strict=True))))
+        rows = rows.select_columns(PAIR[:2])
+        if recipe["objective"] == "triplet":
+            rows = rows.add_column("negative", self._negatives(rows["positive"]))
+        else:
+            batches = distinct_batches(np.bincount(self._linked), recipe.batch_size)
+            counts["pairs that an epoch leaves out"] = out = len(rows) - batches * recipe.batch_size
+            logger.info("each epoch leaves out %s of %s pairs, so that no batch has a conversation or text twice",
+                        f"{out:,}", f"{len(rows):,}")  # fmt: skip
+        rows = with_replay(self, rows, counts)
+        names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
+        return Data({"pairs": rows}, [source_name(source) for source in names], counts)
+
+    def _check(self, sources: list[str], configs: Iterable[str]) -> None:
+        """Makes sure that each source has one of the configurations: a mistyped one would go unnoticed."""
+        for source in sources:
+            if not any(has_config(source, config) for config in configs):
+                load_source(source, next(iter(configs)), self.cache)  # says what is wrong with it
+
+    def _rows(
+        self, sources: list[str], config: str, split: str, columns: list[str], limit: int | None = None
+    ) -> Dataset | None:
+        """A split of all sources that have it, a sample of `limit` rows each; None without rows."""
+        found = [load_source(each, config, self.cache).get(split) for each in sources if has_config(each, config)]
+        found = [_sample(rows.select_columns(columns), limit, self.recipe.seed) for rows in found if rows]
+        if "group" in columns and len(found) > 1:  # each source counts its conversations from 0
+            found = [_regrouped(rows, number) for number, rows in enumerate(found)]
+        return concatenate_datasets(found) if found else None
+
+    def _negatives(self, positives: list[str]) -> list[str]:
+        """For each row the positive of a random row that it has neither conversation nor text in common with."""
+        if len(set(self._linked)) < 2:
+            raise ValueError("--objective triplet draws negatives from other conversations: there is only one; "
+                             "check --data and --max_train_rows")  # fmt: skip
+        return [positives[other] for other in of_another_group(self._linked, self.recipe.seed)]
+
+    def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
+        """One phase; triplets without `normalised` see vectors before their Normalize module until it is over."""
+        recipe, rows = self.recipe, data.train["pairs"]
+        distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=self._linked)}
+        taken = None if recipe["normalised"] else without_normalize(model)
+        loss = held(recipe, model, self._loss(model))
+        yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
+        if taken is not None:
+            model.append(taken)
+
+    def _loss(self, model: SentenceTransformer) -> nn.Module:
+        if self.recipe["objective"] == "triplet":
+            margin = self.recipe["margin"]
+            return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
+        # the positives of all processes compete, so that many see what one sees
+        gather = is_dist_initialized()
+        return MultipleNegativesRankingLoss(model, scale=self.recipe["scale"], gather_across_devices=gather)
+
+    def evaluators(self, split: str) -> list[Evaluator]:
+        """The benchmarks together, and where nothing waits for it also one by one; then scored pairs.
+
+        Benchmarks of fewer than ten queries are left out where there are larger ones.
+
+        Raises:
+            ValueError: If no source has a benchmark.
+        """
+        recipe, testing = self.recipe, split == "test"
+        limit = recipe.max_test_rows if testing else recipe.max_eval_rows
+        sources = listed(recipe["benchmarks"]) or recipe.data
+        self._check(sources, [*BENCHMARKS, *SETS])
+        columns = ["query", "positives", "negatives"]
+        found = {name: self._rows(sources, name, split, columns, limit) for name in BENCHMARKS}
+        found = {name: rows for name, rows in found.items() if rows}
+        if small := [name for name, rows in found.items() if len(rows) < LEAST < max(map(len, found.values()))]:
+            logger.info("%s: fewer than %s queries for %s, left out", split, LEAST, ", ".join(small))
+            found = {name: rows for name, rows in found.items() if name not in small}
+        if not found:
+            raise ValueError(f"{', '.join(sources)} has no benchmark for {split} ({', '.join(BENCHMARKS)}): name a "
+                             "source that has one with --benchmarks")  # fmt: skip
+        names = ", ".join(source_name(source) for source in sources)
+        facts = {"dataset": f"{names} ({split})", "dataset_id": names}
+        rankings = Rankings(found)
+        title = f"tweets of one conversation, mean of {', '.join(found)}"
+        result: list[Evaluator] = [RankingEvaluator(rankings, title=title, **facts)]
+        if testing:
+            result += [RankingEvaluator(rankings, name, [name], title=BENCHMARKS[name], **facts) for name in found]
+        return result + [self._scored(option, split, limit) for option in (SCORED if testing else ["similarity"])
+                         if recipe[option]]  # fmt: skip
+
+    def _scored(self, option: str, split: str, limit: int | None) -> Evaluator:
+        source = self.recipe[option]
+        rows, name = self.rows(source, "similarity", split, limit), source_name(source)
+        facts = {"dataset": f"{name} ({split})", "dataset_id": name}
+        return PearsonEvaluator(rows, option, title=SCORED[option], **facts)
+
+
+def _sample(rows: Dataset, limit: int | None, seed: int) -> Dataset:
+    return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=seed).select(range(limit))
+
+
+def _regrouped(rows: Dataset, source: int) -> Dataset:
+    groups = [f"{source}-{group}" for group in rows["group"]]
+    return rows.remove_columns("group").add_column("group", groups)

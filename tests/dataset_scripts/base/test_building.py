@@ -1,0 +1,201 @@
+"""Building: a corpus that writes its own Parquet, goes on after an interruption, and may have empty configurations."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from filelock import FileLock
+
+import dataset_scripts
+import dataset_scripts.__main__ as cli
+from dataset_scripts.base.building import build
+from dataset_scripts.base.built import read_built, shard
+from dataset_scripts.base.corpus import Corpus, ResumableConfig
+from dataset_scripts.base.metadata import Metadata
+from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
+from modeling.base.publish import publish_dataset
+
+RECORD = Metadata(
+    name="stream",
+    title="Stream",
+    summary="a stream for tests",
+    description="Invented.",
+    source="https://example.org",
+    raw="a folder of files, one text a line",
+    licence="cc0-1.0",
+    terms="None.",
+    redistributable=True,
+    languages=["en"],
+    citation="@misc{stream}",
+    configs={"quote": "lines", "reply": "none", "dq": "rankings"},
+)
+
+
+class Stream(Corpus):
+    """A line is a row of `quote`; every raw file becomes a Parquet file in the work folder first, and a shard then."""
+
+    METADATA = RECORD
+    BUILDER_CONFIG_CLASS = ResumableConfig
+    FEATURES = {"quote": TWEET_PAIRS, "reply": TWEET_PAIRS, "dq": RANKINGS}
+    RESUMABLE = True
+    read: ClassVar[list[str]] = []  # names of the raw files, as often as they were read
+
+    def rows(self, files, config):
+        raise AssertionError("not called")
+
+    @classmethod
+    def write(cls, data, folder, options, configs, work):
+        parts = [cls.mine(path, work / f"{path.stem}.parquet") for path in cls.find_files(data)]
+        written = {}
+        for name in configs:
+            (folder / name).mkdir()
+            if name == "quote":
+                for number, part in enumerate(parts):
+                    (folder / shard(name, "train", number, len(parts))).write_bytes(part.read_bytes())
+                pq.write_table(pq.read_table(parts[0]).slice(0, 0), folder / shard(name, "test"))
+            if name == "dq" and parts:
+                row = {"query": "a", "positives": ["b"], "negatives": ["c", "d"], "group": "1"}
+                pq.write_table(pa.Table.from_pylist([row]), folder / shard(name, "test"))
+            info = datasets.DatasetInfo(features=cls.FEATURES[name])
+            written[name] = read_built(folder, name, info, {"line: too short": 2}, {"files": len(parts)})
+        return written
+
+    @classmethod
+    def mine(cls, path, part):
+        if part.exists():
+            return part
+        cls.read.append(path.name)
+        lines = path.read_text().split("\n")
+        if "interrupt" in lines:
+            raise KeyboardInterrupt
+        rows = [{"anchor": line, "positive": "p", "group": "g"} for line in lines if line]
+        # as Daft writes it
+        schema = pa.schema({name: pa.large_string() for name in TWEET_PAIRS})
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), part)
+        return part
+
+
+@pytest.fixture
+def raw(tmp_path, monkeypatch):
+    monkeypatch.setitem(dataset_scripts.CORPORA, "stream", f"{__name__}:Stream")
+    monkeypatch.setattr(dataset_scripts, "get_corpus", lambda name: Stream)
+    monkeypatch.setattr("dataset_scripts.base.building.get_corpus", lambda name: Stream)
+    monkeypatch.setattr(cli, "load_metadata", lambda name: RECORD)
+    monkeypatch.setattr(Stream, "read", [])
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    (folder / "1.txt").write_text("one\ntwo\nthree")
+    (folder / "2.txt").write_text("four\nfive")
+    return folder
+
+
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_several_files_a_split_load_and_publish(raw, tmp_path):
+    out = tmp_path / "out"
+    summary = build(RECORD, raw, out, {"seed": 42})
+    shards = ["quote/train-00000-of-00002.parquet", "quote/train-00001-of-00002.parquet"]
+    assert names(out) == ["README.md", "dq/test-00000-of-00001.parquet", *shards, "summary.json"]  # no empty test split
+    assert summary["configs"]["quote"]["rows"] == {"train": 5}
+    assert summary["configs"]["dq"] == {
+        "rows": {"test": 1},
+        "classes": {},
+        "dropped": {"line: too short": 2},
+        "facts": {"files": 2},
+    }
+    assert summary["empty"] == {"reply": {"line: too short": 2}}
+    assert summary["files"] == names(out)[:-1]
+    header = yaml.safe_load((out / "README.md").read_text().split("---\n")[1])
+    assert {config["config_name"]: config["data_files"] for config in header["configs"]} == {
+        "quote": [{"split": "train", "path": shards}],
+        "dq": [{"split": "test", "path": "dq/test-00000-of-00001.parquet"}],
+    }
+    loaded = datasets.load_dataset(str(out), "quote", cache_dir=str(tmp_path / "cache"))["train"]
+    assert loaded["anchor"][:] == ["one", "two", "three", "four", "five"] and loaded.features == TWEET_PAIRS
+    rankings = datasets.load_dataset(str(out), "dq", cache_dir=str(tmp_path / "cache"))["test"]
+    assert rankings[0]["negatives"] == ["c", "d"] and rankings.features == RANKINGS
+    assert publish_dataset(out, "org/stream", dry_run=True)["files"] == names(out)
+
+
+def test_an_interrupted_build_goes_on(raw, tmp_path, capsys):
+    out, work = tmp_path / "built" / "out", tmp_path / "built" / ".out-work"
+    (raw / "2.txt").write_text("interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        build(RECORD, raw, out, {"seed": 42})
+    assert names(work) == [".lock", "1.parquet"] and not out.exists()
+    assert capsys.readouterr().err == f"The same command goes on from what is in {work}; remove that to start afresh.\n"
+    killed = out.with_name(".out.123.tmp")  # what a killed process leaves
+    killed.mkdir()
+    other = out.with_name(".out2.123.tmp")
+    other.mkdir()
+    assert cli.main(["stream", "--data", str(raw), "--out", str(out)]) == 130  # again, and without a traceback
+    assert capsys.readouterr().err.endswith("start afresh.\ninterrupted\n") and Stream.read[1:] == ["2.txt", "2.txt"]
+    (raw / "2.txt").write_text("four\nfive")
+    assert build(RECORD, raw, out, {"seed": 42})["configs"]["quote"]["rows"] == {"train": 5}
+    assert Stream.read == ["1.txt", "2.txt", "2.txt", "2.txt"]
+    assert sorted(path.name for path in out.parent.iterdir()) == [".out2.123.tmp", "out"]
+
+
+def test_the_work_is_kept_where_that_is_chosen(raw, tmp_path):
+    out, options = tmp_path / "out", {"seed": 42, "keep_work": True}
+    summary = build(RECORD, raw, out, options)
+    # it changes no row, so it is no part of what is published
+    assert summary["options"] == {"seed": 42} and "keep_work" not in (out / "README.md").read_text()
+    assert names(tmp_path / ".out-work") == [".lock", "1.parquet", "2.parquet"]
+    build(RECORD, raw, out, options)
+    assert Stream.read == ["1.txt", "2.txt"]
+    build(RECORD, raw, out, {"seed": 42, "keep_work": False})
+    assert Stream.read == ["1.txt", "2.txt"] and not (tmp_path / ".out-work").exists()
+
+
+def test_two_builds_of_one_output(raw, tmp_path):
+    (tmp_path / ".out-work").mkdir()
+    with FileLock(tmp_path / ".out-work" / ".lock"), pytest.raises(BlockingIOError, match=r"another.*out; wait for it"):
+        build(RECORD, raw, tmp_path / "out", {"seed": 42})
+    assert Stream.read == []
+
+
+def test_no_rows_are_said(raw, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert cli.main(["stream", "--data", str(raw), "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "\nreply: no rows\n          2 x line: too short\n" in printed.out and not printed.err
+    before = json.loads((out / "summary.json").read_text())
+    assert cli.main(["stream", "--data", str(raw), "--out", str(out), "--config", "reply"]) == 2
+    message = "error: stream (reply): no usable row; it needs a folder of files, one text a line. Dropped: {'line: too"
+    assert message in capsys.readouterr().err
+    assert json.loads((out / "summary.json").read_text()) == before  # the earlier build stays
+
+
+def test_one_empty_configuration_is_an_error_elsewhere(raw, tmp_path, monkeypatch):
+    monkeypatch.setattr(Stream, "RESUMABLE", False)
+    with pytest.raises(ValueError, match=r"stream \(reply\): no usable row"):
+        build(RECORD, raw, tmp_path / "out", {"seed": 42})
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
+def test_a_failure_before_any_work_leaves_nothing(raw, tmp_path, monkeypatch):
+    (raw / "1.txt").write_bytes(b"\xff")
+    with pytest.raises(UnicodeDecodeError):
+        build(RECORD, raw, tmp_path / "out", {"seed": 42})
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
+def test_files_that_do_not_fit(tmp_path):
+    info = datasets.DatasetInfo(features=TWEET_PAIRS)
+    (tmp_path / "quote").mkdir()
+    table = pa.table({"anchor": ["a"], "positive": ["b"], "group": ["c"]})
+    pq.write_table(table, tmp_path / shard("quote", "train", 1, 2))
+    with pytest.raises(ValueError, match="quote lacks train-00000-of-00001"):
+        read_built(tmp_path, "quote", info)
+    pq.write_table(table.drop(["group"]), tmp_path / shard("quote", "train", 0, 2))
+    with pytest.raises(ValueError, match=r"train-00000-of-00002.parquet has the columns anchor, positive instead of"):
+        read_built(tmp_path, "quote", info)

@@ -1,0 +1,109 @@
+"""Cleaning rules, leak control, language and the statistics by stance."""
+
+from __future__ import annotations
+
+import pytest
+
+from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, is_english, normalise
+from dataset_scripts.kialo.statistics import (
+    StanceStatistics,
+    count_negations,
+    lexical_diversity,
+    plot_statistics,
+    stance_statistics,
+    tokenize,
+)
+
+
+def test_normalise():
+    assert normalise("  one\n\ttwo\u00a0 three ") == "one two three"
+    assert normalise(None) == normalise(" \n") == ""
+
+
+def test_cleaner_counts_every_reason_once():
+    cleaner = Cleaner()
+    assert cleaner.keep("a text of four", "another text of five words")
+    assert not cleaner.keep("another text of five words", "a text of four")  # order-free
+    assert not cleaner.keep("a text of four", "a text of four")
+    assert not cleaner.keep("", "three words only")
+    assert not cleaner.keep("three words only", "a text of four")
+    assert cleaner.kept == 1
+    assert cleaner.dropped == {"duplicate": 1, "equal texts": 1, "empty text": 1, "text shorter than 4 words": 1}
+
+
+def test_ordered_cleaner_keeps_turned_rows():
+    cleaner = Cleaner(ordered=True)
+    assert cleaner.keep("a text of four", "b text of four") and cleaner.keep("b text of four", "a text of four")
+    assert not cleaner.keep("a text of four", "b text of four")
+
+
+def test_leak_guard():
+    guard = LeakGuard()
+    guard.hold_out("test", ["Dogs bark at night.", "!!!"])
+    guard.hold_out("validation", ["dogs BARK, at night", "Cats sleep all day."])  # the first stays with test
+    assert guard.leak("Birds sing", "Dogs bark at night") == "test"
+    assert guard.leak("cats sleep all day") == "validation"
+    assert guard.leak("Dogs bark", "???") is None
+    assert guard.keep("Birds sing") and not guard.keep("Birds sing", "dogs bark at night")
+    assert guard.dropped == {"a text is also in test": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("Most of the people who are in favour of it have not read the law.", True),
+        ("La mayoría de la gente que está a favor no ha leído la ley.", False),
+        ("Die meisten, die dafür sind, haben das Gesetz nicht gelesen.", False),
+        ("Большинство сторонников закона его не читали.", False),
+        ("123 !!!", False),
+        ("", False),
+    ],
+)
+def test_is_english(text, english):
+    assert is_english(text) is english
+
+
+def test_words_and_negations():
+    words = tokenize("I can't, I don’t, and I CANNOT: neither well-known nor not-so. No!")
+    assert words == ["i", "can't", "i", "don’t", "and", "i", "cannot", "neither", "well-known", "nor", "not-so", "no"]
+    assert count_negations(words) == 6  # three of the "not" kind, neither, nor, no
+    assert lexical_diversity(words) == pytest.approx(10 / 12)
+
+
+def test_stance_statistics():
+    stances = ["pro", "con", "pro", "thesis", "con"]
+    texts = ["yes yes", "no not never", "yes and no", "not counted", "..."]
+    # pro: (1/2 + 3/3) / 2 and (0 + 1) / 2; con: one text with words, 3/3 and 3
+    assert stance_statistics(stances, texts) == {
+        "pro": StanceStatistics(2, 0.75, 0.5),
+        "con": StanceStatistics(1, 1.0, 3.0),
+    }
+    assert stance_statistics(["thesis"], ["a text"]) == {}
+
+
+def test_plot(tmp_path):
+    statistics = {"pro": StanceStatistics(2, 0.75, 0.0), "con": StanceStatistics(1, 1.0, 0.0)}
+    plot_statistics(statistics, tmp_path / "a" / "b.png")
+    assert (tmp_path / "a" / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_parts_of_held_out_texts():
+    """16 letters and digits of a text, however they are spaced, make it a part; what is shorter has to be equal."""
+    part, edge, short = "has n't any plot at all", "a letter short of it .", "fifteen letter it"
+    guard = PartGuard([part, edge, short, "plot, at all costs and more"])
+    guard.hold_out("test", ["The film hasn't any plot at all costs."])
+    guard.hold_out("validation", ["Not a letter short of it!", "Not fifteen letter it!"])
+    assert [guard.keep(text) for text in (part, edge, short, "plot, at all costs and more")] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert guard.dropped == {
+        "a text is part of one in test": 1,
+        "a text is part of one in validation": 1,
+    }
+    assert not guard.keep("Nobody laughed. The film hasn't any plot at all costs.")  # a text with a reserved one in it
+    assert guard.dropped["a text has one in test as a part"] == 1
+    guard.hold_out("validation", ["Fifteen letter it!"])
+    assert not guard.keep(short) and guard.dropped["a text is also in validation"] == 1

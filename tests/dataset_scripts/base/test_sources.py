@@ -1,0 +1,164 @@
+"""Sources of data: the demonstration, a folder that was built, or the Hub."""
+
+import csv
+from collections import Counter
+
+import pytest
+from datasets import ClassLabel, Dataset, Features, Value, concatenate_datasets
+
+from dataset_scripts.base.schema import PAIRS
+from dataset_scripts.base.sources import DEMO_FOLDER, has_config, load_source, load_split, source_name
+
+
+def test_demonstration(tmp_path):
+    splits = load_source("demo", "similarity", tmp_path)
+    with (DEMO_FOLDER / "similarity.tsv").open(encoding="utf-8") as file:
+        written = Counter(row["split"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert {split: len(rows) for split, rows in splits.items()} == dict(written)
+    assert {"sentence1", "sentence2", "score"} <= set(splits["test"].column_names)
+    assert (tmp_path / "datasets").is_dir()
+
+
+def test_the_demonstration_has_pairs_and_triplets(tmp_path):
+    for config, columns in {"pairs": ["sentence1", "sentence2", "label"],
+                            "triplets": ["anchor", "positive", "negative"]}.items():  # fmt: skip
+        splits = load_source("demo", config, tmp_path)
+        assert list(splits) == ["train", "validation", "test"]
+        assert set(columns) <= set(splits["train"].column_names)
+        # a debate lies in one split
+        groups = [set(rows["group"]) for rows in splits.values()]
+        assert not (groups[0] & groups[1] | groups[0] & groups[2] | groups[1] & groups[2])
+
+
+def test_what_the_demonstration_does_not_have(tmp_path):
+    with pytest.raises(ValueError, match=r"the demonstration data \(demo\) have no 'inference'"):
+        load_source("demo", "inference", tmp_path)
+    with pytest.raises(
+        ValueError, match="the demonstration has no 'recipes'; it has debates, discussions, similarity, "
+    ):
+        load_source("demo:recipes", "pairs", tmp_path)
+
+
+def test_a_corpus_of_the_demonstration_is_named(tmp_path):
+    assert not has_config("demo:similarity", "pairs") and has_config("demo:similarity", "similarity")
+    reviews, debates = (load_split(source, "triplets", "train", tmp_path) for source in ("demo:reviews", "demo"))
+    assert debates["group"] == load_split("demo:debates", "triplets", "train", tmp_path)["group"]
+    assert len(load_split("demo:discussions", "triplets", "train", tmp_path)) > 2 * len(debates)
+    assert not set(reviews["group"]) & set(debates["group"])
+
+
+def test_built_folder(tiny_data, tmp_path):
+    splits = load_source(str(tiny_data), "pairs", tmp_path)
+    # 66 pairs a topic; six topics for training, one each for the rest
+    assert {split: len(rows) for split, rows in splits.items()} == {"train": 396, "validation": 66, "test": 66}
+    assert load_source(str(tiny_data), "triplets", tmp_path)["test"].num_rows == 36
+
+
+def test_home_is_understood(tiny_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tiny_data.parent))
+    assert load_source(f"~/{tiny_data.name}", "similarity", tmp_path)["test"].num_rows == 4
+    assert source_name(f"~/{tiny_data.name}") == "tiny-debates"
+
+
+def test_built_folder_without_that_configuration(tiny_data, tmp_path):
+    with pytest.raises(ValueError, match=r"'.*tiny-debates' \(rankings\) could not be loaded: .*rankings"):
+        load_source(str(tiny_data), "rankings", tmp_path)
+
+
+def test_a_folder_that_no_build_wrote(tmp_path):
+    (tmp_path / "raw").mkdir()
+    with pytest.raises(
+        ValueError, match=r"raw has no README.md: build it with python -m dataset_scripts CORPUS --data"
+    ):
+        load_source(str(tmp_path / "raw"), "pairs", tmp_path)
+
+
+def test_the_hub_out_of_reach(tmp_path):
+    with pytest.raises(ValueError, match=r"'org/absent' \(pairs\) could not be loaded: .*Name 'demo', a folder"):
+        load_source("org/absent", "pairs", tmp_path)
+
+
+def test_folders_that_are_none(tiny_data, tmp_path):
+    with pytest.raises(ValueError, match=r"there is no folder .*absent; build it with python -m dataset_scripts"):
+        load_source(str(tmp_path / "absent"), "pairs", tmp_path)
+    (tmp_path / "rows.csv").write_text("text")
+    with pytest.raises(ValueError, match=r"rows.csv is a file: name a folder; build it with"):
+        load_source(str(tmp_path / "rows.csv"), "pairs", tmp_path)
+    with pytest.raises(
+        ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, written_debates, perspectrum, "
+    ):
+        load_source(str(tiny_data), "arguments", tmp_path)
+
+
+def test_names_to_publish(tiny_data):
+    assert source_name(str(tiny_data)) == source_name(f"{tiny_data}/") == "tiny-debates"
+    assert source_name("org/kialo-stance") == "org/kialo-stance"
+    assert source_name("demo") == "demonstration"
+    assert source_name("demo:reviews") == "demonstration-reviews"
+
+
+def folder_of(path, labels, feature, split="train"):
+    """A data set of pairs whose labels are stored in a given way."""
+    texts = [f"text {number}" for number in range(len(labels))]
+    features = Features({"sentence1": Value("string"), "label": feature, "sentence2": Value("string")})
+    rows = Dataset.from_dict({"sentence1": texts, "label": labels, "sentence2": texts}, features=features)
+    (path / "pairs").mkdir(parents=True)
+    rows.to_parquet(path / "pairs" / f"{split}.parquet")
+    configs = f"- config_name: pairs\n  data_files: [{{split: {split}, path: pairs/{split}.parquet}}]\n"
+    (path / "README.md").write_text(f"---\nconfigs:\n{configs}---\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "feature"),
+    [
+        ([1, 0, 0], ClassLabel(names=["oppose", "agree"])),
+        ([0, 1, 1], ClassLabel(names=["agree", "oppose"])),
+        ([1, 0, 0], Value("int64")),
+        ([1, 0, 0], Value("int8")),
+        ([True, False, False], Value("bool")),
+    ],
+)
+def test_labels_are_read_by_their_meaning(tmp_path, labels, feature):
+    rows = load_split(folder_of(tmp_path / "data", labels, feature), "pairs", "train", tmp_path)
+    assert rows["label"] == [1, 0, 0]  # agree, oppose, oppose
+    assert rows.features["label"] == PAIRS["label"]
+    assert rows["sentence1"] == ["text 0", "text 1", "text 2"]
+    columns = ["sentence1", "sentence2", "label"]
+    demo = load_split("demo", "pairs", "train", tmp_path).select_columns(columns)
+    assert len(concatenate_datasets([demo, rows.select_columns(columns)])) == len(demo) + 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "feature", "message"),
+    [
+        (
+            [0, 1],
+            ClassLabel(names=["con", "pro"]),
+            r"must be one of oppose, agree, or 0 and 1; it has \['con', 'pro'\]",
+        ),
+        ([0, 1, 2], ClassLabel(names=["oppose", "agree", "none"]), "it has .*'none'"),
+        ([0, 1, 2], Value("int64"), r"must be 0 \(oppose\) or 1 \(agree\); it has 2 too"),
+        ([0, 1, -1], ClassLabel(names=["oppose", "agree"]), "it has -1 too"),
+        ([0, None], Value("int64"), "it has None too"),
+        ([0.0, 0.7], Value("float64"), "or 0 and 1; it has Value.'float64'"),
+        (["agree", "oppose"], Value("string"), "or 0 and 1; it has Value.'string'"),
+    ],
+)
+def test_other_labels_are_refused(tmp_path, labels, feature, message):
+    with pytest.raises(ValueError, match=r"data' \(pairs, train\): label .*" + message):
+        load_source(folder_of(tmp_path / "data", labels, feature), "pairs", tmp_path)
+
+
+def test_a_source_without_that_split(tmp_path):
+    source = folder_of(tmp_path / "data", [0, 1], Value("int64"), split="test")
+    with pytest.raises(ValueError, match=r"data' \(pairs\) has no train split; it has test"):
+        load_split(source, "pairs", "train", tmp_path)
+    assert len(load_split(source, "pairs", "test", tmp_path)) == 2
+
+
+def test_whether_a_source_has_a_configuration(tiny_data, tmp_path):
+    assert has_config("demo", "pairs") and not has_config("demo", "issues")
+    assert has_config(str(tiny_data), "issues") and not has_config(str(tiny_data), "rankings")
+    assert not has_config("org/absent", "issues")  # out of reach
+    assert not has_config(str(tmp_path), "issues")  # an empty folder

@@ -1,0 +1,237 @@
+"""The engines agree; and a mine that is killed goes on from what it had finished."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pyarrow.parquet as pq
+import pytest
+
+from dataset_scripts.twitter_stream import mining, pairing, parsing
+from dataset_scripts.twitter_stream.engine import engine_errors, start_engine, write_rows
+from dataset_scripts.twitter_stream.mining import mine
+from dataset_scripts.twitter_stream.options import MiningOptions
+from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
+from tests.dataset_scripts.twitter_stream.streams import tables
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
+def test_a_ray_cluster_of_two_workers_gives_the_same_rows(mined, stream, tmp_path):
+    command = [sys.executable, "-m", "tests.dataset_scripts.twitter_stream.mine_ray"]
+    done = subprocess.run(
+        [*command, tmp_path / "out", tmp_path / "work", *stream],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    folder, found = mined
+    assert tables(tmp_path / "out") == tables(folder)
+    assert pq.read_table(tmp_path / "out" / mining.EXCLUDED) == pq.read_table(folder / mining.EXCLUDED)
+    counted = json.loads(done.stdout.splitlines()[-1])
+    assert counted.pop("machines") == 2
+    assert counted == {"lines": found.lines, "tweets": found.tweets, "sets": found.sets}
+
+
+def test_wrong_engines_are_refused(native):
+    with pytest.raises(ValueError, match=r"--engine must be one of native, ray, got 'spark'"):
+        start_engine("spark")
+    with pytest.raises(ValueError, match=r"--address .* needs --engine ray"):
+        start_engine("native", "ray://nowhere.example:10001")
+    start_engine("native")  # it may be chosen again
+
+
+def test_a_missing_package_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "daft", None)
+    with pytest.raises(ValueError, match=r"mining needs daft: pip install 'opinion-transformers\[scale\]'"):
+        start_engine("native")
+
+
+def test_failures_of_an_engine_say_what_to_do(native):
+    with (
+        pytest.raises(OSError, match=r"stopped \(last\); what was finished is kept, give the same command again"),
+        engine_errors(),
+    ):
+        raise RuntimeError("first\nlast\n")
+    with pytest.raises(ValueError, match=r"^--test is wrong$"), engine_errors():
+        raise ValueError("--test is wrong")
+
+
+@pytest.fixture
+def stray(native, monkeypatch):
+    """Lets each write leave what a worker that was killed would: an empty file, and a whole one that was repeated."""
+    import daft
+
+    real, left = daft.DataFrame.write_parquet, []
+
+    def write_parquet(frame, folder, **options):
+        written = real(frame, folder, **options)
+        for path in written.to_pydict()["path"]:
+            left.append(Path(shutil.copy(path, Path(path).with_name("again.parquet"))))
+            left.append(Path(path).with_name("empty.parquet"))
+            left[-1].touch()
+        return written
+
+    monkeypatch.setattr(daft.DataFrame, "write_parquet", write_parquet)
+    return left
+
+
+def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, stray):
+    found = mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS), buckets=2)
+    # at least one shard with buckets 0 and 1 and counts, and rows of two buckets, two files each
+    assert len(stray) >= 10 and not list((tmp_path / "work").rglob("again.parquet"))
+    assert not list((tmp_path / "work").rglob("empty.parquet"))
+    assert tables(tmp_path / "out") == tables(mined[0])
+    assert (found.lines, found.tweets, found.sets) == (mined[1].lines, mined[1].tweets, mined[1].sets)
+
+
+def test_rows_that_another_machine_wrote_elsewhere_are_missed(native, tmp_path, monkeypatch):
+    import daft
+
+    real = daft.DataFrame.write_parquet
+
+    def elsewhere(frame, folder, **options):
+        written = real(frame, folder, **options)
+        shutil.rmtree(folder)
+        return written
+
+    monkeypatch.setattr(daft.DataFrame, "write_parquet", elsewhere)
+    with pytest.raises(OSError, match=r"parquet was written and is not there; all machines must see the folder"):
+        write_rows(daft.from_pydict({"number": [1, 2]}), tmp_path / "rows", "number")
+
+
+def test_what_was_paired_with_other_options_is_removed(native, stream, tmp_path):
+    found = []
+    for positives in (5, 4):
+        options = MiningOptions(**OPTIONS, positives=positives)
+        mine(stream, tmp_path / "out", tmp_path / "work", options, ["quote"], buckets=1)
+        found.append([path.name for path in (tmp_path / "work").glob("paired-*")])
+    assert [len(names) for names in found] == [1, 1] and found[0] != found[1]
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def test_a_mine_goes_on_from_the_shards_and_buckets_that_were_finished(mined, stream, tmp_path, monkeypatch):
+    monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
+    out, work, options = tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS)
+
+    def run():
+        return mine(stream, out, work, options, buckets=3)
+
+    def killed(module, name, place, after):
+        """Runs until a function is called again after so many times, and leaves half of what it writes."""
+        real, calls = getattr(module, name), []
+
+        def function(*arguments):
+            calls.append(name)
+            if len(calls) > after:
+                arguments[place].mkdir(exist_ok=True, parents=True)
+                (arguments[place] / "half.parquet").write_bytes(b"PAR1")
+                raise Killed
+            return real(*arguments)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, function)
+            with pytest.raises(Killed):
+                run()
+
+    killed(parsing, "_parse_shard", 1, after=2)
+    shards = stamps(work, "rows/shard-*/*/*.parquet")
+    assert len({path.parts[-3] for path in shards}) == 2 and list((work / "rows").glob("*.tmp"))
+    killed(pairing, "_pair_bucket", 2, after=1)
+    (paired,) = work.glob("paired-*")
+    assert [path.name for path in paired.glob("bucket-*")] == ["bucket-0"]
+    (paired / ".bucket-1.1.tmp").mkdir()  # of a process that could not clean up
+    (paired / ".bucket-1.1.tmp" / "half.parquet").write_bytes(b"PAR1")
+    buckets = stamps(paired, "bucket-0/**/*")
+    found = run()
+    assert shards.items() < stamps(work, "rows/shard-*/*/*.parquet").items()
+    assert buckets and buckets.items() <= stamps(paired, "bucket-0/**/*").items()
+    assert not list((work / "rows").glob("*.tmp"))
+    assert tables(out) == tables(mined[0])
+    assert (found.lines, found.tweets, found.sets) == (mined[1].lines, mined[1].tweets, mined[1].sets)
+
+
+def stamps(folder, pattern):
+    """File -> when it was written; not those of folders that are being written."""
+    files = [path for path in folder.glob(pattern) if path.is_file() and ".tmp" not in str(path.relative_to(folder))]
+    return {path: path.stat().st_mtime_ns for path in files}
+
+
+# a worker that comes to the second or third file for the first time says so, and waits for its end
+KILLED = """
+import sys, time
+from pathlib import Path
+from dataset_scripts.twitter_stream import mining, parsing
+from dataset_scripts.twitter_stream.files import read_part
+from dataset_scripts.__main__ import main
+
+def waiting(path, start, stop, language):
+    here = Path(path).with_suffix(".here")
+    if not path.endswith("00.json.bz2") and not here.exists():
+        here.touch()
+        time.sleep(100)
+    yield from read_part(path, start, stop, language)
+
+mining.SMALLEST_SHARD, parsing.read_part = 1, waiting
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_killed_process_goes_on_where_it_was(mined, stream, tmp_path):
+    raw, out, rows = tmp_path / "raw", tmp_path / "out", tmp_path / ".out-work" / "rows"
+    raw.mkdir()
+    for path in stream:
+        shutil.copy2(path, raw)
+    options = [f"--{name}={value}" for name, value in OPTIONS.items()]
+    command = [sys.executable, "-c", KILLED, "twitter_stream", "--data", raw, "--out", out, "--keep_work", *options]
+    settings = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+
+    @contextmanager
+    def at_work(name):
+        """A process whose worker reads a file."""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings) as process:
+            while not (raw / name).exists():
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            workers = psutil.Process(process.pid).children()
+            try:
+                yield process, workers
+            finally:
+                for each in (process, *workers):
+                    with suppress(psutil.NoSuchProcess):
+                        each.kill()
+
+    with at_work("01.json.here") as (process, workers):
+        for worker in workers:
+            worker.kill()
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert re.search("^error: the engine stopped .* give the same command again$", errors, re.MULTILINE)
+    assert "Traceback" not in errors
+    first = stamps(rows, "shard-*/*/*.parquet")
+    assert first and not out.exists()
+    with at_work("02.json.here") as (process, _):
+        process.kill()
+    second = stamps(rows, "shard-*/*/*.parquet")
+    assert first.items() < second.items() and not out.exists()
+    subprocess.run(command, check=True, capture_output=True, timeout=120, **settings)
+    assert second.items() < stamps(rows, "shard-*/*/*.parquet").items()
+    assert tables(out) == tables(mined[0])
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]

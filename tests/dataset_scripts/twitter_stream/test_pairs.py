@@ -1,0 +1,295 @@
+"""Pairs of a small stream, worked out by hand; and what their draw does not depend on."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from dataset_scripts.twitter_stream import mining, parsing
+from dataset_scripts.twitter_stream.conversations import TRAIN, conversations
+from dataset_scripts.twitter_stream.mining import mine
+from dataset_scripts.twitter_stream.options import MiningOptions
+from tests.dataset_scripts.twitter_stream import streams
+from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
+from tests.dataset_scripts.twitter_stream.streams import (
+    archive,
+    delete,
+    lines,
+    pack,
+    quote,
+    reply,
+    retweet,
+    said,
+    status,
+    table,
+    tables,
+    write,
+)
+
+ALL_TRAIN = {"test": 1e-6, "validation": 1e-6, "pairs": None}
+NAMES = ("quote", "reply", "coquote", "coreply")
+
+
+def run(tmp_path, files, names=NAMES, buckets=1, **options):
+    found = mine(files, tmp_path / "out", tmp_path / "work", MiningOptions(**options), names, buckets=buckets)
+    return tables(tmp_path / "out") if (tmp_path / "out").exists() else {}, found
+
+
+def id_pairs(rows):
+    return sorted((row["anchor_id"], row["positive_id"]) for row in rows)
+
+
+@pytest.fixture(scope="module")
+def small(native, tmp_path_factory):
+    """Seven tweets and what was said to them, over two files and an archive."""
+    folder = tmp_path_factory.mktemp("small")
+    one, five = status(1, said("one")), status(5, said("five"))
+    six = status(6, said("six, cut…"), truncated=True)
+    whole = {**six, "extended_tweet": {"full_text": said("six, cut and the whole of it")}}
+    files = [
+        write(
+            folder / "00.json",
+            [
+                *(reply(71, 7, said("seven one")), reply(11, 1, said("one one")), reply(61, 6, said("six one"))),
+                *(reply(21, 2, said("two one")), delete(9), b"broken {", six, reply(16, 1, said("ONE"))),
+                *(status(3, said("po polsku"), lang="pl"), reply(31, 3, said("three one"))),
+            ],
+        ),
+        write(
+            folder / "01.json.bz2",
+            [
+                *(one, reply(12, 1, said("one two")), reply(13, 1, said("one two")), retweet(99, whole)),
+                *(reply(14, 1, said("po polsku"), lang="pl"), reply(15, 1, "@ana_example ok thanks"), b""),
+                *(status(4, "short"), reply(41, 4, said("four one")), reply(8, 8, said("eight, to itself"))),
+                *(reply(12, 1, said("one two")), retweet(98, one)),  # seen again
+            ],
+        ),
+        archive(
+            folder / "day.tar",
+            {
+                "02.json.gz": pack("x.gz", lines([reply(22, 2, said("two two")), quote(51, five, said("five one"))])),
+                "03.json": lines([status(7, said("seven")), quote(52, five, "@bo_example " + said("five two"))]),
+            },
+        ),
+    ]
+    return run(folder, files, keep_ids=True, **ALL_TRAIN)
+
+
+def test_pairs_by_hand(small):
+    built, _ = small
+    assert {name: list(splits) for name, splits in built.items()} == {name: ["train"] for name in sorted(NAMES)}
+    replies = dict(id_pairs(built["reply"]["train"]))
+    assert replies.keys() == {1, 6, 7} and replies[6] == 61 and replies[7] == 71
+    assert replies[1] in (11, 12, 13)
+    ((quoted, quoting),) = id_pairs(built["quote"]["train"])
+    assert quoted == 5 and quoting in (51, 52)
+    assert {tuple(sorted(pair)) for pair in id_pairs(built["coquote"]["train"])} == {(51, 52)}
+    first, second = sorted(sorted(pair) for pair in id_pairs(built["coreply"]["train"]))
+    assert first[0] == 11 and first[1] in (12, 13)  # which say the same
+    assert second == [21, 22]  # replies to a tweet that nobody saw
+
+
+def test_texts_are_those_of_the_ids(small):
+    texts = {
+        **{1: "one", 11: "one one", 12: "one two", 13: "one two", 6: "six, cut and the whole of it", 61: "six one"},
+        **{7: "seven", 71: "seven one", 21: "two one", 22: "two two"},
+        **{5: "five", 51: "five one", 52: "five two"},
+    }
+    for splits in small[0].values():
+        for row in splits["train"]:
+            assert row["anchor"] == said(texts[row["anchor_id"]])
+            assert row["positive"] == said(texts[row["positive_id"]])
+
+
+def test_conversations_by_hand(small):
+    groups = {}
+    for splits in small[0].values():
+        for row in splits["train"]:
+            groups.setdefault(row["group"], set()).update({row["anchor_id"] // 10 or row["anchor_id"]})
+    assert sorted(map(sorted, groups.values())) == [[1], [2], [5], [6], [7]]
+
+
+def test_every_reason_is_counted(small):
+    found = small[1]
+    assert found.lines == {
+        **{"line: status": 23, "line: delete notice": 1, "line: malformed JSON": 1, "line: blank": 1},
+        "retweets, replaced by the tweet": 2,
+    }
+    assert found.first == {"line: malformed JSON": "00.json, line 6"}
+    assert found.tweets == {
+        # 1, 5, 6, 7, 8, 11, 12, 13, 16, 21, 22, 31, 41, 51, 52, 61, 71; 3 and 14; 4 and 15
+        **{"tweet: usable": 17, "tweet: in another language": 2, "tweet: too short": 2},
+        **{"reply: both sides usable": 6, "quote: both sides usable": 2},  # 11, 12, 13, 16, 61, 71; 51, 52
+        **{"reply: answered tweet not in the stream": 2, "reply: answered tweet in another language": 1},
+        **{"reply: answered tweet too short": 1, "reply: in another language": 1, "reply: too short": 1},
+        **{"answer: repeats the tweet": 1, "answer: same text as another to the tweet": 1, "conversations": 7},
+    }
+    assert found.sets == {
+        **{"quote": {"pairs found": 1}, "coquote": {"pairs found": 1}},
+        **{"reply": {"pairs found": 3}, "coreply": {"pairs found": 2}},
+    }
+
+
+def test_a_text_is_once_on_each_side_of_a_set(native, tmp_path):
+    items = [status(n, said("the same" if n < 4 else str(n))) for n in range(1, 9)]
+    items += [reply(n * 10, n, said("thanks" if n > 5 else f"to {n}")) for n in range(1, 9)]
+    built, found = run(tmp_path, [write(tmp_path / "00.json", items)], ["reply"], keep_ids=True, **ALL_TRAIN)
+    pairs = id_pairs(built["reply"]["train"])
+    assert len(pairs) == 4  # of 1, 2 and 3 one; 4; 5; of 6, 7 and 8 one
+    assert {(4, 40), (5, 50)} < set(pairs)
+    assert found.sets["reply"] == {"pairs found": 8, "pair: a text is in another pair": 4}
+
+
+def texts_of(rows):
+    values = [value for row in rows for name, value in row.items() if name != "group" and not name.endswith("_id")]
+    return {text for value in values for text in ([value] if isinstance(value, str) else value)}
+
+
+def test_no_text_is_in_a_split_that_is_held_out_less(mined):
+    folder, found = mined
+    built = tables(folder)
+    assert found.sets["reply"]["pair: a text is also in a split held out"] > 0
+    held = {split: set() for split in ("train", "validation", "test")}
+    for splits in built.values():
+        for split, rows in splits.items():
+            held[split] |= texts_of(rows)
+    assert held["train"] and not held["train"] & (held["validation"] | held["test"])
+    for name in NAMES:
+        assert not texts_of(built[name]["validation"]) & held["test"]
+    assert said("the same") in held["test"]
+
+
+def test_no_conversation_is_divided(mined):
+    groups = {split: set() for split in ("train", "validation", "test")}
+    for splits in tables(mined[0]).values():
+        for split, rows in splits.items():
+            groups[split] |= {row["group"] for row in rows}
+    assert sum(map(len, groups.values())) == len(set.union(*groups.values())) == 90
+    assert mined[1].tweets["conversations"] == 90
+
+
+def test_one_pair_of_each_answered_tweet(mined):
+    rows = [row for rows in table(mined[0], "reply").values() for row in rows]
+    # 90 conversations with a tweet and 8 replies, each of which has one, less those that were left out
+    counts = mined[1].sets["reply"]
+    assert len(rows) == 90 * 9 - sum(number for reason, number in counts.items() if reason.startswith("pair:"))
+    assert max(Counter(row["anchor_id"] for row in rows).values()) == 1
+    for row in rows:
+        step = row["positive_id"] - row["anchor_id"]
+        assert 1 <= step <= 8 if row["anchor_id"] % 1000 == 0 else step == 200
+
+
+def test_draws_take_every_answer_alike(mined):
+    drawn = Counter(row["positive_id"] % 1000 for rows in table(mined[0], "quote").values() for row in rows)
+    assert set(drawn) == set(range(101, 109)) and max(drawn.values()) < 25  # 11 each on average
+    both = [(row["anchor_id"], row["positive_id"]) for rows in table(mined[0], "coquote").values() for row in rows]
+    assert all(one != other and one // 1000 == other // 1000 for one, other in both)
+    assert 20 < sum(one < other for one, other in both) < 70  # either order
+
+
+def repacked(folder, stream):
+    """The same statuses in another order, under other names, packed in other ways, some of them twice."""
+    import bz2
+
+    items = [line for path in stream for line in bz2.decompress(path.read_bytes()).splitlines()]
+    random.Random(1).shuffle(items)
+    half = len(items) // 2
+    write(folder / "zz.jsonl.zst", items[:half])
+    archive(folder / "aa.tar.gz", {"x/1.json.xz": pack("x.xz", lines(items[half:])), "x/2.json": lines(items[:100])})
+    return [folder / "zz.jsonl.zst", folder / "aa.tar.gz"]
+
+
+@pytest.mark.parametrize("change", ["buckets", "shards", "files"])
+def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_path, monkeypatch, change):
+    if change == "shards":
+        monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
+        monkeypatch.setattr(parsing, "FILE_BYTES", 1)
+    files = repacked(tmp_path, stream) if change == "files" else stream
+    built, found = run(tmp_path, files, None, 4 if change == "buckets" else 1, **OPTIONS)
+    assert len(list((tmp_path / "work" / "rows").iterdir())) == (3 if change == "shards" else 1)
+    assert built == tables(mined[0])
+    assert (found.tweets, found.sets) == (mined[1].tweets, mined[1].sets)
+    name = mining.EXCLUDED
+    assert pq.read_table(tmp_path / "out" / name) == pq.read_table(mined[0] / name)
+
+
+def test_another_seed_draws_others(mined, stream, tmp_path):
+    built, found = run(tmp_path, stream, None, **{**OPTIONS, "seed": 7})
+    assert found.tweets == mined[1].tweets
+    before = tables(mined[0])
+    for name in ("quote", "coreply", "dq"):
+        groups = [
+            {(row.get("anchor"), row.get("query")) for row in splits["test"]} for splits in (built[name], before[name])
+        ]
+        assert len(groups[0] & groups[1]) < min(map(len, groups))
+
+
+def test_a_limit_takes_the_first_of_the_draw(mined, stream, tmp_path):
+    built, found = run(tmp_path, stream, ["reply"], **{**OPTIONS, "pairs": 50})
+    before = table(mined[0], "reply")
+    assert built["reply"]["train"] == before["train"][:50]
+    assert {split: built["reply"][split] for split in ("validation", "test")} == {
+        split: before[split] for split in ("validation", "test")
+    }
+    beyond = found.sets["reply"]["pair: beyond the number asked for"]
+    assert beyond == len(before["train"]) - 50
+
+
+def test_large_sets_are_several_files(mined, stream, tmp_path, monkeypatch):
+    monkeypatch.setattr("dataset_scripts.twitter_stream.sets.FILE_ROWS", 100)
+    built, _ = run(tmp_path, stream, ["reply"], **OPTIONS)
+    count = len(built["reply"]["train"])
+    sizes = [len(pq.read_table(path)) for path in sorted((tmp_path / "out" / "reply").glob("train-*"))]
+    assert sizes == [100] * (count // 100) + [count % 100]
+    assert built["reply"] == table(mined[0], "reply")
+
+
+def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
+    built, _ = run(tmp_path, stream, None, **{**OPTIONS, "keep_ids": False})
+    for name, splits in tables(mined[0]).items():
+        for split, rows in splits.items():
+            without = [{key: row[key] for key in row if not key.endswith("_id")} for row in rows]
+            assert built[name][split] == without, (name, split)
+    for path in sorted((tmp_path / "out").rglob("*.parquet")) + sorted((tmp_path / "work").rglob("*.parquet")):
+        for row in pq.read_table(path).to_pylist():
+            text = str(row)
+            assert "@" not in text and "http" not in text and "_example" not in text, path
+            assert not any(str(10**18 + number * 1000)[:16] in text for number in range(90)), path
+
+
+@pytest.mark.parametrize("items", [[], [delete(1), b"", b"broken"], [status(1, said("one")), status(2, said("two"))]])
+def test_a_stream_without_answers_has_no_sets(native, tmp_path, items):
+    built, found = run(tmp_path, [write(tmp_path / "00.json", items)], None, salt="the salt of the sea")
+    assert built == {} and found.tweets["conversations"] == 0
+    assert not any(found.sets.values()) and len(found.sets) == 8
+    assert found.lines.total() == len(items)
+
+
+def test_the_order_of_answers_does_not_change_conversations():
+    draw = np.random.default_rng(0)
+    owners, children = draw.integers(1, 300, (2, 200), dtype=np.uint64)
+    found = conversations(owners, children, 0, 0.2, 0.3)
+    order = draw.permutation(200)
+    for again, before in zip(conversations(owners[order], children[order], 0, 0.2, 0.3), found, strict=True):
+        assert np.array_equal(again, before)
+    group_of = dict(zip(found[0].tolist(), found[1].tolist(), strict=True))
+    split_of = {group: {split for _, g, split in zip(*found, strict=True) if g == group} for group in set(found[1])}
+    assert all(len(splits) == 1 for splits in split_of.values())
+    for owner, child in zip(owners.tolist(), children.tolist(), strict=True):
+        assert child not in group_of or group_of[child] == group_of[owner]
+
+
+def test_shares_of_conversations():
+    owners = np.arange(1, 40_001, 2, dtype=np.uint64)
+    _, groups, splits = conversations(owners, owners + 1, 0, 0.05, 0.1)
+    assert len(set(groups)) == 20_000
+    assert [round((splits == split).mean(), 2) for split in (TRAIN, 1, 2)] == [0.85, 0.05, 0.1]
+
+
+def test_the_invented_conversations_are_what_these_tests_say():
+    items = streams.conversations()
+    assert len(items) == 90 * (1 + 3 * 8 + 3)

@@ -1,0 +1,164 @@
+"""The benchmarks: whose answers rank, and that nothing of them is in a training set, here or in another build."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dataset_scripts.twitter_stream.mining import EXCLUDED, check_excluded, mine
+from dataset_scripts.twitter_stream.options import MiningOptions, keyed_hash
+from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
+from tests.dataset_scripts.twitter_stream.streams import quote, reply, said, status, table, tables, write
+
+BENCHMARKS = ("dq", "cq", "dr", "cr")
+
+
+def id_of(text):
+    """The tweet that says a text of `streams.conversations`; None for the one that several say."""
+    name = re.fullmatch("an invented sentence called ([a-j]{19})", text)
+    return int("".join(str(ord(letter) - ord("a")) for letter in name[1])) if name else None
+
+
+def texts_of(row):
+    return [row["query"], *row["positives"], *row["negatives"]]
+
+
+def everything(folder):
+    """Every text of all benchmarks, and every id."""
+    texts = {
+        text for name in BENCHMARKS for rows in table(folder, name).values() for row in rows for text in texts_of(row)
+    }
+    return texts, {id_of(text) for text in texts} - {None}
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_positives_answer_the_tweet_and_negatives_others(mined, name):
+    splits = table(mined[0], name)
+    assert set(splits) == {"validation", "test"}
+    answers = range(101, 109) if name[1] == "q" else range(1, 9)
+    for rows in splits.values():
+        assert len({row["query"] for row in rows}) == len(rows)
+        for row in rows:
+            assert len(row["positives"]) == 5 and len(row["negatives"]) == 25
+            assert len(set(texts_of(row))) == 31
+            query = id_of(row["query"])
+            parent = query // 1000 * 1000
+            assert query % 1000 == 0 if name[0] == "d" else query % 1000 in answers
+            for text in row["positives"]:
+                assert text == said("the same") or (id_of(text) - parent in answers)
+            for text in row["negatives"]:
+                assert text == said("the same") or id_of(text) // 1000 != query // 1000
+
+
+def test_negatives_are_of_the_same_split(mined):
+    for name in BENCHMARKS:
+        groups = {split: {id_of(row["query"]) // 1000 for row in rows} for split, rows in table(mined[0], name).items()}
+        for split, rows in table(mined[0], name).items():
+            other = groups["test" if split == "validation" else "validation"]
+            drawn = {id_of(text) // 1000 for row in rows for text in row["negatives"] if id_of(text)}
+            assert len(drawn) > 10 and not drawn & other
+
+
+def test_no_tweet_of_a_benchmark_is_in_a_training_set(mined):
+    texts, ids = everything(mined[0])
+    assert len(ids) > 500
+    for name in ("quote", "reply", "coquote", "coreply"):
+        for row in table(mined[0], name)["train"]:
+            assert not {row["anchor"], row["positive"]} & texts
+            assert not {row["anchor_id"], row["positive_id"]} & ids
+
+
+def test_hashes_name_every_tweet_of_the_benchmarks_and_no_other(mined):
+    hashes = pq.read_table(mined[0] / EXCLUDED)["tweet"].to_pylist()
+    assert hashes == sorted(set(hashes))
+    ids = sorted(everything(mined[0])[1])
+    known = {keyed_hash(id, OPTIONS["salt"]) for id in ids}
+    assert len(known) == len(ids) and known <= set(hashes)
+    assert 0 <= len(hashes) - len(known) <= 9  # those that say the same as others
+
+
+def test_a_second_build_leaves_them_out(mined, stream, tmp_path):
+    ids, files = everything(mined[0])[1], [mined[0] / EXCLUDED]
+    check_excluded(files, OPTIONS["salt"])
+    options = MiningOptions(**{**OPTIONS, "seed": 3, "queries": 10})
+    without = mine(stream, tmp_path / "without", tmp_path / "work", options)
+    found = mine(stream, tmp_path / "out", tmp_path / "work", options, excluded=files)
+    assert (without.lines, without.tweets["answer: excluded"]) == (found.lines, 0)
+    assert found.tweets["answer: excluded"] > 500
+    used = {}
+    for name in ("without", "out"):
+        built = tables(tmp_path / name)
+        rows = [row for splits in built.values() for rows in splits.values() for row in rows]
+        used[name] = {row[side] for row in rows for side in ("anchor_id", "positive_id") if side in row}
+        used[name] |= {id_of(text) for row in rows if "query" in row for text in texts_of(row)} - {None}
+    assert len(used["without"] & ids) > 400
+    assert used["out"] and not used["out"] & ids
+
+
+def test_the_wrong_salt_is_noticed(mined, tmp_path):
+    with pytest.raises(ValueError, match=r"benchmark_tweets\.parquet was built with another --salt"):
+        check_excluded([mined[0] / EXCLUDED], "the salt of a lake")
+    pq.write_table(pa.table({"tweet": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(ValueError, match=r"other\.parquet was built with another --salt"):
+        check_excluded([tmp_path / "other.parquet"], OPTIONS["salt"])
+    (tmp_path / "broken.parquet").write_bytes(b"x")
+    with pytest.raises(ValueError, match=r"broken\.parquet is no file of hashes"):
+        check_excluded([tmp_path / "broken.parquet"], OPTIONS["salt"])
+
+
+def test_there_are_no_hashes_without_a_salt_or_without_benchmarks(native, stream, tmp_path):
+    mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**{**OPTIONS, "salt": None}), ["dq"])
+    assert tables(tmp_path / "out").keys() == {"dq"} and not (tmp_path / "out" / EXCLUDED).exists()
+    mine(stream, tmp_path / "out2", tmp_path / "work", MiningOptions(**OPTIONS), ["quote"])
+    assert tables(tmp_path / "out2").keys() == {"quote"} and not (tmp_path / "out2" / EXCLUDED).exists()
+
+
+def test_sizes_are_options_and_what_is_too_little_is_counted(native, tmp_path):
+    items = []
+    for n in range(1, 13):
+        first = status(n * 100, said(f"tweet {n}" if n > 2 else "both"))
+        items += [first, *(reply(n * 100 + m, n * 100, said(f"answer {n} {m}")) for m in range(1, 4))]
+        items += [quote(n * 100 + 10, first, said(f"quote {n}"))]
+    files = [write(tmp_path / "00.json", items)]
+    names, shares = ["dq", "dr", "cr"], {"test": 0.98, "validation": 0.01}
+    options = MiningOptions(positives=2, negatives=4, queries=5, **shares)
+    found = mine(files, tmp_path / "out", tmp_path / "work", options, names)
+    built = tables(tmp_path / "out")
+    assert {name: {split: len(rows) for split, rows in splits.items()} for name, splits in built.items()} == {
+        **{"cr": {"test": 5}, "dr": {"test": 5}}
+    }
+    assert {(len(row["positives"]), len(row["negatives"])) for row in built["dr"]["test"]} == {(2, 4)}
+    assert found.sets["dq"] == {}  # one quote of each tweet
+    assert found.sets["cr"] == {"queries found": 12, "query: beyond the number asked for": 7}
+    many = MiningOptions(positives=2, negatives=34, **shares)  # there are 33 answers in other conversations
+    found = mine(files, tmp_path / "out2", tmp_path / "work", many, names)
+    assert found.sets["dr"] == {"queries found": 12, "query: too few answers of other conversations": 12}
+    assert tables(tmp_path / "out2") == {} if (tmp_path / "out2").exists() else True
+    just = MiningOptions(positives=2, negatives=33, **shares)
+    found = mine(files, tmp_path / "out3", tmp_path / "work", just, ["dr"])
+    assert found.sets["dr"] == {"queries found": 12, "query: same text as another": 1}
+    assert len(table(tmp_path / "out3", "dr")["test"]) == 11
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": 1.5}, "--validation and --test"),
+        ({"test": 0}, "--validation and --test"),
+        ({"test": 0.5, "validation": 0.5}, "--validation and --test"),
+        ({"test": True}, "--validation and --test"),
+        ({"queries": 0}, "--queries"),
+        ({"positives": -1}, "--positives"),
+        ({"negatives": 2.5}, "--negatives"),
+        ({"pairs": 0}, "--pairs"),
+        ({"pairs": True}, "--pairs"),
+        ({"lang": ""}, "--lang"),
+        ({"seed": -1}, "--seed"),
+    ],
+)
+def test_wrong_options_name_themselves(options, message):
+    with pytest.raises(ValueError, match=message):
+        MiningOptions(**options)

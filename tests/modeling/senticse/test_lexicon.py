@@ -1,0 +1,94 @@
+"""The lexicon, and words found in batches of token ids."""
+
+import pytest
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import BertTokenizerFast, PreTrainedTokenizerFast
+
+from modeling.senticse.lexicon import WordPolarity, load_lexicon
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dis", "##like", "like", "##d", "bad", "we", "the", "tea", "!",
+          "-", "not"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def wordpiece(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pieces") / "vocab.txt"
+    path.write_text("\n".join(PIECES), encoding="utf-8")
+    return BertTokenizerFast(vocab=str(path))
+
+
+@pytest.fixture(scope="module")
+def byte_level():
+    # merges for "dis", " dis", "like", " like" and " we"; no single token for "dislike"
+    trained = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained.train_from_iterator(["we like like Like LIKE tea dis dis"] * 20, vocab_size=290, special_tokens=special)
+    names = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), special, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer, **names)
+
+
+def found(tokenizer, lexicon, text):
+    """The tokens of a text with the polarity and the number of their word."""
+    words = WordPolarity(tokenizer, lexicon)
+    ids = torch.tensor([tokenizer(text)["input_ids"]])
+    numbers = words.numbers(ids)
+    return tokenizer.convert_ids_to_tokens(ids[0].tolist()), words(ids, numbers)[0].tolist(), numbers[0].tolist()
+
+
+def test_words_of_several_pieces(wordpiece):
+    tokens, polarity, numbers = found(wordpiece, {"dislike": -1, "like": 1, "bad": -1}, "We dislike Bad tea, like!")
+    assert tokens == ["[CLS]", "we", "dis", "##like", "bad", "tea", "[UNK]", "like", "!", "[SEP]"]
+    # "##like" is a part of a negative word; "like" beside punctuation is a positive one
+    assert polarity == [0, 0, -1, -1, -1, 0, 0, 1, 0, 0]
+    assert numbers == [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_a_longer_word_is_another_word(wordpiece):
+    assert found(wordpiece, {"like": 1}, "liked dislike like")[1] == [0, 0, 0, 0, 0, 1, 0]
+
+
+def test_padding_and_further_rows_change_nothing(wordpiece):
+    words = WordPolarity(wordpiece, {"dislike": -1, "bad": -1})
+    ids = wordpiece(["bad", "we dislike the tea", "dislike"], padding=True, return_tensors="pt")["input_ids"]
+    polarity = words(ids, words.numbers(ids))
+    assert polarity.tolist() == [[0, -1, 0, 0, 0, 0, 0], [0, 0, -1, -1, 0, 0, 0], [0, -1, -1, 0, 0, 0, 0]]
+
+
+def test_what_cannot_be_one_word(wordpiece):
+    # "not-bad" is three words for the tokenizer, "horrid" is unknown to it
+    assert found(wordpiece, {"not-bad": 1, "horrid": -1, "tea": 1}, "horrid not-bad tea")[1] == [0, 0, 0, 0, 0, 1, 0]
+    with pytest.raises(ValueError, match="the tokenizer knows none of its words"):
+        WordPolarity(wordpiece, {"horrid": -1})
+
+
+def test_byte_level_words(byte_level):
+    tokens, polarity, _ = found(byte_level, {"like": 1, "dislike": -1}, "Like tea, dislike!like we")
+    # characters of "Like" at the start, of " dislike", and of "like" right after the mark, whatever the pieces are
+    spans, at, expected = {(0, 4): 1, (9, 17): -1, (18, 22): 1}, 0, []
+    for token in tokens:
+        expected.append(next((sign for (start, end), sign in spans.items() if start <= at < end), 0))
+        at += len(token)
+    assert at == len("Like tea, dislike!like we") and len(tokens) < at
+    assert polarity == expected
+
+
+def test_lexicon_of_a_source(tiny_data, tmp_path):
+    # "new" is both; lower case
+    assert load_lexicon(str(tiny_data), tmp_path) == {
+        "love": 1, "great": 1, "better": 1, "joy": 1, "hate": -1, "awful": -1, "worse": -1, "nuisance": -1
+    }  # fmt: skip
+
+
+def test_lexicon_without_a_source(tmp_path):
+    pytest.importorskip("vaderSentiment")
+    words = load_lexicon(None, tmp_path)
+    assert (words["great"], words["awful"], words["love"], words["hate"]) == (1, -1, 1, -1)
+    assert ":)" not in words and "the" not in words
+    assert 6000 < len(words) < 7500
+
+
+def test_no_lexicon_at_all(tmp_path, monkeypatch):
+    monkeypatch.setattr("modeling.senticse.lexicon.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install vaderSentiment; or name a source of words"):
+        load_lexicon(None, tmp_path)

@@ -1,0 +1,332 @@
+"""SentiCSE: both losses by hand, leaks, the system, its evaluators and the paper's figures."""
+
+from math import exp, log
+
+import pytest
+import torch
+from datasets import Dataset
+from torch import nn
+from transformers import set_seed
+
+from dataset_scripts.base.quality import bare
+from modeling.base.backbone import resolve
+from modeling.base.keep import KeepSimilarityLoss
+from modeling.base.recipe import load_recipe
+from modeling.base.report import paper_figures
+from modeling.senticse import system as senticse
+from modeling.senticse.lexicon import WordPolarity
+from modeling.senticse.lm_head import load_head
+from modeling.senticse.losses import SenticseLoss, WordOptions
+from modeling.senticse.system import PAPER, SenticseSystem, labels, without_leaks
+from tests.tiny import VOCABULARY
+
+ROW = ["we love the trams every day", "the trams are great for visitors", "we hate the trams", "the trams are awful"]
+
+
+@pytest.fixture
+def make(tiny_base, tiny_data, tmp_path):
+    """A function that makes a system on the tiny encoder and data."""
+
+    def system(**options):
+        words = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data, "masking": 1,
+                 "lexicon": tiny_data, "cache_dir": tmp_path, "max_length": 32, "lora_rank": 4}  # fmt: skip
+        return SenticseSystem(
+            load_recipe("senticse-demo", {name: str(value) for name, value in (words | options).items()})
+        )
+
+    return system
+
+
+def unit(degrees):
+    angle = torch.deg2rad(torch.tensor(degrees))
+    return torch.stack([angle.cos(), angle.sin()], dim=1)
+
+
+def test_sentence_loss_by_hand():
+    # two quadruples on the circle, vectors of other lengths than one: p at 0 and 270 degrees, n at 90 and 180. The
+    # cosine of a row's two positives is 1, like that of its negatives; p has 0 and -1 with both n, and n with both p+
+    p, n = unit([0.0, 270.0]), unit([90.0, 180.0])
+    loss = SenticseLoss(None, tau=0.5, alpha=2.0)
+    found = loss.compute_sentence_from_embeddings([p, 3 * p, n, 2 * n]).item()
+    # share of the partner: e^2 / (e^2 + 2 (e^0 + e^-2)), the same four times; two of them per quadruple
+    expected = -2 * log(exp(2) / (exp(2) + 2 * (1 + exp(-2))))
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_sentence_loss_pushes_the_first_negative_and_the_second_positive():
+    # equation 5 has n_j, equation 6 p_j+: what n+ and p are to the others does not count
+    p, positive2, n, negative2 = unit([0.0]), unit([90.0]), unit([180.0]), unit([90.0])
+    found = SenticseLoss(None, tau=1.0).compute_sentence_from_embeddings([p, positive2, n, negative2]).item()
+    # cos(p, p+) = 0, cos(p, n) = -1; cos(n, n+) = 0, cos(n, p+) = 0
+    assert found == pytest.approx(log(1 + exp(-1)) + log(2), rel=1e-5)
+    assert SenticseLoss(None).get_config_dict() == {"tau": 0.05, "alpha": 1.0}
+    assert "kim-etal-2024-senticse" in SenticseLoss(None).citation
+
+
+class Fixed(nn.Module):
+    """A head that scores the masked tokens as it was told, whatever the vectors are."""
+
+    def __init__(self, probabilities):
+        super().__init__()
+        rows = []
+        for row in probabilities:
+            rest = (1 - sum(row.values())) / (len(VOCABULARY) - len(row))
+            rows.append([row.get(word, rest) for word in VOCABULARY])
+        self.logits = torch.tensor(rows).log()
+
+    def forward(self, hidden):
+        assert len(hidden) == len(self.logits)
+        return self.logits
+
+
+# great (+) is taken for good (+), awful (-) for trams (neither), love (+) for hate (-); trams is no candidate
+PREDICTED = [{"good": 0.5, "great": 0.25}, {"trams": 0.5, "awful": 0.25}, {"hate": 0.5, "love": 0.125}]
+WORDS = {"great": 1, "good": 1, "love": 1, "awful": -1, "hate": -1}
+
+
+@pytest.mark.parametrize(
+    ("indicator", "reduction", "expected"),
+    [
+        # without the polarity of the original: awful, whose own probability is 1/4, and love, 1/8
+        ("paper", "sum", log(4) + log(8)),
+        ("paper", "mean", (log(4) + log(8)) / 3),
+        # of the opposite polarity: love alone
+        ("code", "sum", log(8)),
+        ("code", "mean", log(8) / 3),
+    ],
+)
+def test_word_loss_of_four_words_by_hand(make, indicator, reduction, expected):
+    model = make().build_model()
+    polarity = WordPolarity(model.tokenizer, WORDS)
+    options = WordOptions(1.0, 1.0, indicator, reduction)
+    mask = model.tokenizer.mask_token_id
+    loss = SenticseLoss(model, 0.05, 1.0, options, polarity, Fixed(PREDICTED), mask)
+    seen = []
+    model[0].register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]["input_ids"].tolist()))
+    features = [dict(model.preprocess(["great awful trams love"])), dict(model.preprocess(["the town"]))]
+    assert loss.predict_words(features).item() == pytest.approx(expected, rel=1e-5)
+    (texts,) = seen
+    (ids,) = texts  # the text without such words is not encoded again
+    assert ids[3] == VOCABULARY.index("trams")
+    assert ids[0] == VOCABULARY.index("[CLS]") and ids[5] == VOCABULARY.index("[SEP]")
+    if indicator == "paper":
+        assert [ids[i] for i in (1, 2, 4)] == [mask] * 3
+
+
+def test_a_fifth_of_the_words_stays_readable_as_in_the_code(make):
+    model = make().build_model()
+    polarity = WordPolarity(model.tokenizer, WORDS)
+    torch.manual_seed(0)
+    shares = {}
+    for indicator in ("paper", "code"):
+        loss = SenticseLoss(model, words=WordOptions(1.0, 0.5, indicator), polarity=polarity, mask_id=4)
+        ids = model.preprocess(["love the great trams we hate"] * 2000)["input_ids"]
+        ids, numbers, _, chosen = loss.choose(ids, torch.ones_like(ids))
+        corrupted = loss.corrupt(ids, numbers, chosen)
+        assert chosen.sum().item() == pytest.approx(0.5 * 3 * 2000, rel=0.05)
+        assert (corrupted == 4)[~chosen].sum() == 0
+        shares[indicator] = ((corrupted == 4).sum() / chosen.sum()).item()
+    assert shares["paper"] == 1
+    assert shares["code"] == pytest.approx(0.8, abs=0.03)
+
+
+def test_nothing_to_predict_costs_nothing(make):
+    system = make()
+    model = system.build_model()
+    loss = system._loss(model)
+    found = loss.predict_words([dict(model.preprocess(["the town", "trams"]))])
+    found.backward()
+    assert found.item() == 0
+    assert loss.head.dense.weight.grad.abs().max() == 0  # not None: other processes wait for it
+
+
+def features_of(model, rows=2):
+    return [dict(model.preprocess([text] * rows)) for text in ROW]
+
+
+def test_gradients_reach_encoder_and_head(make):
+    system = make()
+    model = system.build_model()
+    loss = system._loss(model)
+    parts = loss(features_of(model), None)
+    assert set(parts) == {"sentence", "word"}
+    parts["word"].backward()
+    assert loss.head.dense.weight.grad.abs().max() > 0 and loss.head.bias.grad.abs().max() > 0
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    assert max(grad.abs().max() for name, grad in gradients.items() if "lora_B" in name) > 0
+    assert all(grad is None for name, grad in gradients.items() if "lora_" not in name)
+    # the trainer keeps and resumes what the loss owns: the head, and not the embeddings, which are the encoder's
+    owned = {name for name, each in loss.named_parameters() if not name.startswith("model.")}
+    assert owned == {"head.bias", "head.dense.weight", "head.dense.bias", "head.norm.weight", "head.norm.bias"}
+
+
+def test_full_training_moves_the_shared_embeddings_by_both_ways(make):
+    system = make(lora="false")
+    model = system.build_model()
+    loss = system._loss(model)
+    loss(features_of(model), None)["word"].backward()
+    gradient = model[0].model.get_input_embeddings().weight.grad
+    assert gradient[VOCABULARY.index("kites")].abs().max() > 0  # in no text: as one of the words to choose from
+
+
+def test_without_the_word_loss_there_is_no_second_pass(make):
+    system = make(lambda_w=0)
+    model = system.build_model()
+    loss = system._loss(model)
+    passes = []
+    model[0].register_forward_pre_hook(lambda *arguments: passes.append(1))
+    assert set(loss(features_of(model), None)) == {"sentence"}
+    assert len(passes) == 1 and loss.sentence_embeddings_only
+
+
+def test_held_to_the_base(make, tiny_data):
+    system = make(keep=1, replay=tiny_data)
+    model = system.build_model()
+    (phase,) = system.phases(model, data := system.load_data())
+    assert isinstance(phase.loss, KeepSimilarityLoss)
+    assert data.train["quadruples"].column_names[4:] == ["replay", "replay_neighbour"]
+    parts = phase.loss(features_of(model) + features_of(model)[:2], None)
+    assert set(parts) == {"sentence", "word", "keep", "replay"}
+
+
+def test_the_checkpoint_s_own_head_is_taken(tiny_base, tmp_path, make):
+    from transformers import BertConfig, BertForMaskedLM
+
+    model = make().build_model()
+    config = BertConfig.from_pretrained(tiny_base)
+    whole = BertForMaskedLM(config)
+    nn.init.constant_(whole.cls.predictions.bias, 0.25)
+    whole.save_pretrained(tmp_path / "masked")
+    head = load_head(model, resolve(str(tmp_path / "masked"), "org/masked"))
+    assert torch.equal(head.dense.weight, whole.cls.predictions.transform.dense.weight)
+    assert torch.equal(head.bias, torch.full((len(VOCABULARY),), 0.25))
+    # with the encoder's embeddings in the place of its own
+    hidden = torch.randn(3, config.hidden_size)
+    whole.bert.embeddings.word_embeddings.weight = model[0].model.get_input_embeddings().weight
+    whole.cls.predictions.decoder.weight = whole.bert.embeddings.word_embeddings.weight
+    assert torch.allclose(head(hidden), whole.cls(hidden), atol=1e-5)
+
+
+def test_two_seeded_runs_are_equal(make):
+    weights = []
+    for _ in range(2):
+        set_seed(1)
+        system = make(masking=0.5)
+        model = system.build_model()
+        loss = system._loss(model)
+        optimiser = torch.optim.AdamW([each for each in loss.parameters() if each.requires_grad], lr=0.01)
+        for _ in range(3):
+            optimiser.zero_grad()
+            sum(loss(features_of(model), None).values()).backward()
+            optimiser.step()
+        weights.append({name: each.detach() for name, each in loss.named_parameters() if each.requires_grad})
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert max(each.abs().max() for name, each in weights[0].items() if "lora_B" in name) > 0
+
+
+def quadruples(rows):
+    return Dataset.from_dict({name: list(column) for name, column in zip(senticse.COLUMNS, zip(*rows, strict=True),
+                                                                         strict=True)})  # fmt: skip
+
+
+def test_sentences_that_are_measured_are_taken_out():
+    rows = quadruples([("a", "b", "x", "y"), ("Leaked!", "c", "x", "z"), ("d", "leaked", "y", "z")])
+    kept, found = without_leaks(rows, {bare("LEAKED.")}, seed=0)
+    assert found == 2  # two spellings of one sentence
+    # the second row begins with it; in the third another positive sentence takes its place
+    assert kept["positive1"] == ["a", "d"]
+    assert kept["positive2"][0] == "b" and kept["positive2"][1] in ("a", "b", "c")
+    assert kept["negative1"] == ["x", "y"] and kept["negative2"] == ["y", "z"]
+    assert without_leaks(rows, {"nothing"}, seed=0) == (rows, 0)
+    with pytest.raises(ValueError, match="train on other data than is measured"):
+        without_leaks(rows, {"x", "y"}, seed=0)
+
+
+def test_a_partner_is_another_sentence():
+    rows = quadruples([("a", "leaked", "x", "y"), ("b", "a", "y", "x")] * 20)
+    kept, _ = without_leaks(rows, {"leaked"}, seed=0)
+    assert all(one != two for one, two in zip(kept["positive1"], kept["positive2"], strict=True))
+
+
+def test_data_of_several_sources(make, tiny_data):
+    data = make(data=f"{tiny_data},{tiny_data}").load_data()
+    taken_out = "training sentences found in evaluation data and taken out"
+    assert data.counts == {"quadruples of the sources": 72, taken_out: 0, "quadruples in training": 72}
+    assert data.sources == ["tiny-debates"]
+    assert make(max_train_rows=5, per_source=10).load_data().counts["quadruples in training"] == 5
+
+
+def test_training_data_that_are_measured(make, monkeypatch):
+    system = make()
+    monkeypatch.setattr(system, "_evaluated", lambda: {bare(text) for text in ROW})
+    counts = system.load_data().counts
+    # four of the sentences on trams; the row that begins with the first of them goes, and so does that of the second
+    assert counts["training sentences found in evaluation data and taken out"] == 2
+    assert counts["quadruples in training"] == 34
+
+
+def test_evaluators(make, tiny_data):
+    system = make(sentiment=f"{tiny_data}, {tiny_data}", max_test_rows=5)
+    testing, validating = system.evaluators("test"), system.evaluators("validation")
+    assert [found.name for found in testing] == ["sgts_tiny_debates", "sgts_tiny_debates_2", "similarity"]
+    assert [found.rows for found in testing] == [5, 5, 4]
+    assert [found.name for found in validating] == ["sgts", "similarity"]
+    assert f"{validating[0].name}_{validating[0].headline[0]}" == SenticseSystem.PRIMARY
+    assert validating[0].dataset == "tiny-debates (validation)"
+    chosen = make(sentiment=f"{tiny_data},{tiny_data}", evaluate_on="validation", similarity="none")
+    assert [found.name for found in chosen.evaluators("validation")] == ["sgts", "sgts_tiny_debates_2"]
+
+
+def test_labels_of_sources(monkeypatch):
+    monkeypatch.setattr(senticse, "CORPORA", {"mr": "", "sst2": ""})
+    assert labels(["org/mr-sentiment", "sst2", "org/My Films", "mr"]) == ["mr", "sst2", "my_films", "mr_4"]
+
+
+def test_the_paper_s_pooling(make):
+    model = make(pooling="cls_mlp", lora="false", keep=0).build_model()
+    assert [type(module).__name__ for module in model] == ["Transformer", "Pooling", "Dense", "Normalize"]
+    model.eval()
+    features = model.preprocess(["we love trams"])
+    first = model[0](dict(features))["token_embeddings"][:, 0]
+    expected = nn.functional.normalize(torch.tanh(model[2].linear(first)), dim=1)
+    torch.testing.assert_close(model(dict(features))["sentence_embedding"], expected)
+    assert model.max_seq_length == 32 and model.model_card_data.base_model == "org/tiny"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tau": 0}, "--tau must be above 0 and at most 10, got 0"),
+        ({"alpha": -1}, "--alpha must be above 0"),
+        ({"masking": 1.5}, "--masking must be above 0 and at most 1, got 1.5"),
+        ({"lambda_w": "nan"}, "--lambda_w must be 0 or more"),
+        ({"indicator": "both"}, "--indicator must be paper or code, got 'both'"),
+        ({"word_reduction": "max"}, "--word_reduction must be mean or sum, got 'max'"),
+        ({"pooling": "cls"}, "--pooling must be mean or cls_mlp, got 'cls'"),
+        ({"pooling": "cls_mlp"}, "use --lora false, or --pooling mean"),
+        ({"pooling": "cls_mlp", "lora": "false", "keep": 1}, "begins with others: use --keep 0 --replay none"),
+        ({"per_source": 0}, "--per_source must be a number of rows, or none, got 0"),
+        ({"keep": -1}, "--keep must be 0 or more"),
+    ],
+)
+def test_wrong_options(make, options, message):
+    with pytest.raises(ValueError, match=message):
+        make(**options)
+
+
+# table 3: RoBERTa and SentiCSE-RoBERTa
+PRINTED = {"imdb": (0.06, 0.77), "sst2": (0.05, 0.72), "yelp": (0.06, 0.82), "amazon": (0.02, 0.56), "mr": (0.04, 0.69)}
+
+
+def sgts_figures(*arguments):
+    return {name: figure for name, figure in paper_figures(*arguments).items() if name.startswith("sgts")}
+
+
+def test_figures_of_the_paper(make):
+    figures = sgts_figures(make(masking=0.1))
+    expected = {f"sgts_{data}_spearman": (data, *values) for data, values in PRINTED.items()}
+    expected["sgts_spearman"] = ("mr", *PRINTED["mr"])
+    assert {key: (each["data"], each["base"], each["trained"]) for key, each in figures.items()} == expected
+    assert {each["table"] for each in figures.values()} == {"Table 3"}
+    assert {each["trained"] for each in sgts_figures(make(tau=0.1)).values()} == {None}
+    assert sgts_figures(make(), PAPER.headline) == figures

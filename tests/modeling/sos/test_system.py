@@ -1,0 +1,225 @@
+"""SOS: the losses by hand, unit vectors or not, data, evaluators and the paper's figures."""
+
+from math import log, sqrt
+
+import pytest
+import torch
+from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletLoss
+from sentence_transformers.sentence_transformer.modules import Normalize
+
+from modeling.base.keep import KeepSimilarityLoss
+from modeling.base.recipe import load_recipe
+from modeling.base.report import paper_figures
+from modeling.sos.system import PAPER, PairSoftmaxLoss, SosSystem
+
+TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
+
+
+@pytest.fixture
+def make(tiny_base, tiny_data, tmp_path):
+    """A function that makes a system on the tiny encoder and data."""
+
+    def system(**options):
+        words = {"base": str(tiny_base), "base_id": "org/tiny", "data": str(tiny_data), "keep": "0", "replay": "none",
+                 "objective": "triplet", "margin": "0.5", "normalised": "true", "opinions": str(tiny_data),
+                 "lora_targets": "none", "similarity": str(tiny_data), "cache_dir": str(tmp_path)}  # fmt: skip
+        return SosSystem(load_recipe("sos-demo", words | {name: str(value) for name, value in options.items()}))
+
+    return system
+
+
+class Encoder(torch.nn.Module):
+    """Stands for a model of two dimensions where a loss is given embeddings."""
+
+    device = torch.device("cpu")
+
+    def get_embedding_dimension(self):
+        return 2
+
+
+def test_softmax_loss_by_hand():
+    loss = PairSoftmaxLoss(Encoder())
+    assert loss.classifier.weight.shape == (2, 6)  # two classes, [u; v; |u - v|]
+    with torch.no_grad():
+        loss.classifier.bias.zero_()
+        # evidence of two polarities is log 3 times the sum of |u - v|
+        loss.classifier.weight.copy_(torch.tensor([[0, 0, 0, 0, log(3), log(3)], [0.0] * 6]))
+    u, v = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0, 0.0], [0.0, 0.0]])
+    # the first pair does not differ: 1/2 for either class; the second differs by 1: 3/4 against 1/4
+    found = loss.compute_loss_from_embeddings([u, v], torch.tensor([1, 0]))
+    assert found.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
+    found = loss.compute_loss_from_embeddings([u, v], torch.tensor([0, 1]))
+    assert found.item() == pytest.approx((log(2) + log(4)) / 2)
+
+
+def test_softmax_loss_is_that_of_the_library(make):
+    model = make().load_base().eval()
+    ours, theirs = PairSoftmaxLoss(model), SoftmaxLoss(model, 32, num_labels=2)
+    theirs.load_state_dict(ours.state_dict())
+    found = [loss([model.preprocess([text]) for text in TEXTS[:2]], torch.tensor([1])) for loss in (ours, theirs)]
+    assert found[0].item() == pytest.approx(found[1].item())
+
+
+def test_triplet_loss_on_unit_vectors_and_on_others(make):
+    anchor, near, far = (torch.tensor([row]) for row in ([1.0, 0.0], [0.6, 0.8], [0.0, 1.0]))
+    loss = make(margin=0.6)._loss("triplets", None)
+    assert isinstance(loss, TripletLoss)
+    # Euclidean distances sqrt(0.8) = 0.894 and sqrt(2) = 1.414: 0.520 apart, 0.080 short of the margin
+    found = loss.compute_loss_from_embeddings([anchor, near, far], None)
+    assert found.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), abs=1e-5)
+    # ten times as long they are 5.2 apart, 1.8 short of the paper's margin of 7
+    wide = make(margin=7, normalised="false")._loss("triplets", None)
+    found = wide.compute_loss_from_embeddings([10 * anchor, 10 * near, 10 * far], None)
+    assert found.item() == pytest.approx(7 - 10 * (sqrt(2) - sqrt(0.8)), abs=1e-4)
+
+
+@pytest.mark.parametrize("objective", ["siamese", "triplet"])
+@pytest.mark.parametrize("keep", [0, 0.5])
+def test_gradients_reach_adapter_and_classifier_and_nothing_else(make, objective, keep):
+    system = make(objective=objective, margin=1.9, keep=keep)
+    model = system.build_model()
+    (phase,) = system.phases(model, system.load_data())
+    assert isinstance(phase.loss, KeepSimilarityLoss) == bool(keep)
+    columns = [name for name in phase.dataset.column_names if name != "label"]
+    parts = phase.loss([model.preprocess([text]) for text in TEXTS[: len(columns)]], torch.tensor([0]))
+    sum(parts.values() if keep else [parts]).backward()
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    assert all(gradients[name] is None for name in gradients if "lora_" not in name)
+    moved = [name for name in gradients if "lora_B" in name and gradients[name].abs().max() > 0]
+    assert len(moved) == 8  # 2 layers x q, k, v, o
+    classifier = [parameter for name, parameter in phase.loss.named_parameters() if "classifier" in name]
+    assert len(classifier) == (2 if objective == "siamese" else 0)
+    assert all(parameter.grad.abs().max() > 0 for parameter in classifier)
+
+
+def test_vectors_are_as_long_as_they_come_until_the_phase_is_over(make):
+    system = make(normalised="false", margin=7)
+    model = system.build_model()
+    before = model.encode(TEXTS)
+    phases = system.phases(model, system.load_data())
+    next(phases)
+    during = model.encode(TEXTS)
+    lengths = (during**2).sum(axis=1) ** 0.5
+    assert abs(lengths - 1).min() > 0.1
+    assert during / lengths[:, None] == pytest.approx(before, abs=1e-6)  # the same cosines
+    assert list(phases) == []
+    assert isinstance(model[-1], Normalize)
+    assert model.encode(TEXTS) == pytest.approx(before)
+
+
+def test_unit_vectors_stay_so(make):
+    model = make().build_model()
+    (phase,) = make().phases(model, make().load_data())
+    assert isinstance(model[-1], Normalize)
+    assert (phase.name, phase.epochs) == ("triplets", 1)
+
+
+@pytest.mark.parametrize(
+    ("objective", "kind", "rows", "columns"),
+    [("siamese", "pairs", 6 * 66, ["sentence1", "sentence2", "label"]),
+     ("triplet", "triplets", 6 * 36, ["anchor", "positive", "negative"])],
+)  # fmt: skip
+def test_training_rows(make, tiny_data, objective, kind, rows, columns):
+    data = make(objective=objective, max_train_rows=100, data=f"{tiny_data},{tiny_data}").load_data()
+    assert data.train[kind].column_names == columns
+    assert len(data.train[kind]) == 100
+    assert data.counts == {f"{kind} of the sources": 2 * rows, f"{kind} in training": 100}
+    assert data.sources == ["tiny-debates", "tiny-debates"]
+    assert make(objective=objective, per_source=50).load_data().counts == {
+        f"{kind} of the sources": 50, f"{kind} in training": 50
+    }  # fmt: skip
+
+
+def test_replay_adds_two_columns(make, tiny_data):
+    system = make(replay=tiny_data, replay_weight=7)
+    data = system.load_data()
+    assert data.train["triplets"].column_names == ["anchor", "positive", "negative", "replay", "replay_neighbour"]
+    (phase,) = system.phases(system.build_model(), data)
+    assert (phase.loss.weight, phase.loss.replay_weight) == (0, 7)
+    assert data.sources == ["tiny-debates", "tiny-debates"]
+
+
+def test_evaluators(make, tiny_data):
+    validation, test = (make(reviews="none").evaluators(split) for split in ("validation", "test"))
+    assert [evaluator.name for evaluator in validation] == ["triplets", "similarity"]
+    assert [evaluator.name for evaluator in test] == [
+        "triplets", "opinions_laptop", "opinions_restaurant", "similarity"
+    ]  # fmt: skip
+    assert [evaluator.rows for evaluator in test] == [36, 6, 6, 4]
+    assert f"{validation[0].name}_{validation[0].headline[0]}" == SosSystem.PRIMARY
+    assert test[1].dataset == "tiny-debates (test, laptop)"
+    both = make(data=f"{tiny_data},{tiny_data}").evaluators("validation")[0]
+    assert (both.rows, both.dataset) == (72, "tiny-debates, tiny-debates (validation)")
+    both = make(reviews=f"{tiny_data},{tiny_data}", data="nowhere/to-be-found").evaluators("test")[0]
+    assert both.rows == 72
+    fewer = make(reviews=tiny_data, opinions="none", similarity="none", data="nowhere/to-be-found").evaluators("test")
+    assert [evaluator.name for evaluator in fewer] == ["triplets"]
+
+
+def test_primary_metric_is_measured(make):
+    system = make(similarity="none")
+    found = system.evaluators("validation")[0](system.load_base())
+    assert 0 <= found[SosSystem.PRIMARY] <= 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [("objective", "hybrid", "--objective must be one of siamese, triplet, got 'hybrid'"),
+     ("margin", 0, "--margin must be a distance above 0, got 0"),
+     ("margin", "inf", "--margin must be a distance above 0"),
+     ("margin", 7, "--margin 7.0 cannot be met on unit vectors"),
+     ("keep", -1, "--keep must be 0 or more"),
+     ("per_source", 0, "--per_source must be a number of rows")],
+)  # fmt: skip
+def test_options_out_of_range(make, option, value, message):
+    with pytest.raises(ValueError, match=message):
+        make(**{option: value})
+
+
+def test_what_the_base_is_held_to_are_unit_vectors(make):
+    with pytest.raises(ValueError, match="--keep and --replay compare unit vectors: they need --normalised true"):
+        make(keep=1, normalised="false")
+
+
+# Figures as printed in tables 5 and 6: Pearson overall and among different pairs, laptop and restaurant
+PRINTED = [
+    ({"objective": "siamese", "data": "org/amazon"}, [0.507, 0.668, 0.262, 0.252]),
+    ({"objective": "siamese", "data": "org/yelp"}, [0.515, 0.747, 0.389, 0.232]),
+    ({"margin": 1, "data": "org/amazon"}, [0.584, 0.634, 0.249, 0.268]),
+    ({"margin": 7, "data": "org/yelp"}, [0.606, 0.794, 0.396, 0.275]),
+]
+METRICS = ["opinions_laptop_pearson", "opinions_restaurant_pearson",
+           "opinions_laptop_pearson_different", "opinions_restaurant_pearson_different"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "printed"), PRINTED)
+def test_figures_of_the_paper(make, options, printed):
+    figures = paper_figures(make(normalised="false", **options))
+    assert [figures[metric]["trained"] for metric in METRICS] == printed
+    assert [figures[metric]["base"] for metric in METRICS] == [0.430, 0.450, 0.156, 0.119]
+    assert {figure["data"] for figure in figures.values()} == {"sos"}
+
+
+@pytest.mark.parametrize(
+    "options", [{"margin": 7, "data": "org/amazon"}, {"margin": 7, "data": "org/yelp,org/amazon"}, {"margin": 1}]
+)
+def test_no_figure_where_the_paper_has_none(make, options):
+    figures = paper_figures(make(normalised="false", **options))
+    assert {figure["trained"] for figure in figures.values()} == {None}
+
+
+def test_every_printed_figure_is_there():
+    # two domains: Pearson and Kendall over all, different and similar pairs of the base and of four models; two rates
+    # of the base and of two models
+    assert len(PAPER.results) == 2 * (6 * (1 + 4) + 2 * (1 + 2))
+
+
+def test_the_recommended_setting_stands_beside_any_model(make):
+    figures = paper_figures(make(), PAPER.headline)
+    assert [figures[metric]["trained"] for metric in METRICS] == PRINTED[-1][1]
+    assert figures["opinions_restaurant_wrong_quartile_different"]["trained"] == 0.0
+
+
+def test_the_recipe_of_the_paper_has_its_figures(tmp_path):
+    recipe = load_recipe("sos-bert", {"base": "bundled", "cache_dir": str(tmp_path)})
+    assert paper_figures(SosSystem(recipe))["opinions_restaurant_pearson"]["trained"] == 0.794

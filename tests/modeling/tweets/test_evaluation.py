@@ -1,0 +1,151 @@
+"""Ranking benchmarks: numbers by hand, equal to the library's evaluator, every text embedded once."""
+
+from math import log2
+
+import numpy as np
+import pytest
+from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator
+
+from modeling.base.backbone import load_backbone, resolve
+from modeling.tweets.evaluation import (
+    NOBODY,
+    PearsonEvaluator,
+    RankingEvaluator,
+    Rankings,
+    random_ndcg,
+    ranking_metrics,
+)
+from tests.tiny import TOPICS, arguments, rankings, similarity
+
+FACTS = {"title": "tweets", "dataset": "tiny (test)", "dataset_id": "tiny"}
+
+
+def columns(rows):
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+@pytest.fixture(scope="module")
+def model(tiny_base):
+    return load_backbone(resolve(str(tiny_base), "org/tiny"))
+
+
+@pytest.fixture(scope="module")
+def benchmarks():
+    """Two benchmarks; of the second one query has a candidate less."""
+    rows = [rankings(topic)[0] for topic in TOPICS]
+    fewer = [row | {"query": arguments("kites", "con")[3]} for row in rows[:3]]
+    fewer[1] = fewer[1] | {"negatives": fewer[1]["negatives"][:2]}
+    return {"dq": columns(rows), "cq": columns(fewer)}
+
+
+def test_metrics_by_hand():
+    # first query: + - + in this order; second: - + -
+    relevance = np.array([[1, 0, 1], [0, 1, 0]])
+    cosines = np.array([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2]])
+    found = ranking_metrics(relevance, cosines)
+    first = (1 + 1 / log2(4)) / (1 + 1 / log2(3))  # 1.5 / 1.631 = 0.920
+    second = 1 / log2(3)  # the only positive in the second place: 0.631
+    assert found["ndcg"] == pytest.approx((first + second) / 2)
+    assert found["map"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
+    assert found["mrr"] == pytest.approx((1 + 1 / 2) / 2)
+    assert found["accuracy_at_1"] == 0.5
+
+
+def test_what_tells_nothing_apart_gains_nothing():
+    found = ranking_metrics(np.array([[1, 0, 0]]), np.array([[0.5, 0.5, 0.5]]))
+    assert (found["mrr"], found["accuracy_at_1"]) == (pytest.approx(1 / 3), 0)
+    # the library's nDCG shares the places of equals out: (1 + 1 / log2(3) + 1 / 2) / 3
+    assert found["ndcg"] == pytest.approx((1 + 1 / log2(3) + 0.5) / 3)
+
+
+def test_random_order_of_five_among_thirty():
+    # the mean discount of a place, five times, of the highest sum of five
+    discounts = 1 / np.log2(np.arange(2, 32))
+    assert 5 * discounts.mean() / discounts[:5].sum() == pytest.approx(0.518, abs=5e-4)
+    relevance = np.tile([1] * 5 + [0] * 25, (2000, 1))
+    found = ranking_metrics(relevance, np.random.default_rng(1).random(relevance.shape))
+    assert found["ndcg"] == pytest.approx(0.518, abs=0.01)
+    assert found["map"] == pytest.approx(0.253, abs=0.01)
+    assert found["accuracy_at_1"] == pytest.approx(1 / 6, abs=0.03)
+
+
+def test_it_is_the_evaluator_of_the_library(model, benchmarks):
+    for name, rows in benchmarks.items():
+        ours = RankingEvaluator(Rankings({name: rows}), name, **FACTS)(model)
+        samples = [{"query": query, "positive": positives, "negative": negatives} for query, positives, negatives in
+                   zip(rows["query"], rows["positives"], rows["negatives"], strict=True)]  # fmt: skip
+        theirs = RerankingEvaluator(samples, at_k=30, name="library", write_csv=False)(model)
+        for key, of_library in (("ndcg", "ndcg@30"), ("map", "map"), ("mrr", "mrr@30")):
+            assert ours[f"{name}_{key}"] == pytest.approx(theirs[f"library_{of_library}"], abs=1e-6)
+        assert 0 < ours[f"{name}_ndcg"] < 1
+
+
+def test_several_benchmarks_count_the_same(model, benchmarks):
+    shared = Rankings(benchmarks)
+    both = RankingEvaluator(shared, **FACTS)
+    each = [RankingEvaluator(shared, name, [name], **FACTS)(model)[f"{name}_ndcg"] for name in benchmarks]
+    assert both.rows == len(shared) == 8 + 3
+    assert both(model)["benchmarks_ndcg"] == pytest.approx(np.mean(each))  # not by their rows
+
+
+def test_every_text_is_embedded_once(model, benchmarks, tmp_path, monkeypatch):
+    shared = Rankings(benchmarks)
+    # the query, two positives and three negatives of eight topics, and the one query of the other benchmark
+    assert len(shared.texts) == len(set(shared.texts)) == 8 * 6 + 1
+    both = RankingEvaluator(shared, **FACTS)
+    cosines = both.scores(model, tmp_path)
+    embedded = []
+    encode = model.encode
+    monkeypatch.setattr(model, "encode", lambda texts, **options: embedded.extend(texts) or encode(texts, **options))
+    again = RankingEvaluator(shared, "cq", ["cq"], **FACTS).scores(model, tmp_path)
+    assert not set(embedded) & set(shared.texts)  # only the sentences by which a model is recognised
+    assert np.array_equal(again["cq"], cosines["cq"])
+    assert both.scores(model)["dq"] == pytest.approx(cosines["dq"], abs=1e-5)
+
+
+def test_a_query_with_fewer_candidates(benchmarks):
+    shared = Rankings(benchmarks)
+    assert shared.candidates["cq"].shape == (3, 5)
+    assert (shared.candidates["cq"][1, 4], shared.relevance["cq"][1].tolist()) == (-1, [1, 1, 0, 0, 0])
+    cosines = np.array([[0.9, 0.8, 0.7, 0.6, 0.5], [0.9, 0.1, 0.5, 0.4, NOBODY], [0.9, 0.8, 0.7, 0.6, 0.5]])
+    evaluator = RankingEvaluator(shared, "cq", ["cq"], **FACTS)
+    # positives in the places 1 and 4 of four: (1 + 1 / log2(5)) / (1 + 1 / log2(3))
+    uneven = (1 + 1 / log2(5)) / (1 + 1 / log2(3))
+    assert evaluator.metrics({"cq": cosines})["ndcg"] == pytest.approx((1 + uneven + 1) / 3)
+    assert [len(values) for values in evaluator.by_group("cq", cosines).values()] == [8, 6]
+
+
+@pytest.mark.parametrize("side", ["positives", "negatives"])
+def test_nothing_to_rank(benchmarks, side):
+    rows = benchmarks["dq"] | {side: [*benchmarks["dq"][side][:7], []]}
+    with pytest.raises(ValueError, match=f"dq, row 7: the query has no {side}"):
+        Rankings({"dq": rows})
+
+
+def test_random_order():
+    # positions 1 and 2 of two candidates with one positive: (1 + 1 / log2 3) / 2; one of one: 1
+    assert random_ndcg(np.array([[1, 0]])) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+    assert random_ndcg(np.array([[1, 0], [1, 1]])) == pytest.approx(((1 + 1 / np.log2(3)) / 2 + 1) / 2)
+    assert round(random_ndcg(np.array([[1] * 5 + [0] * 25])), 3) == 0.518
+
+
+def test_pictures(model, benchmarks, tmp_path):
+    shared = Rankings(benchmarks)
+    for evaluator, words in (
+        (RankingEvaluator(shared, **FACTS), "nDCG of tweets, by benchmark and model: base, ours"),
+        (RankingEvaluator(shared, "dq", ["dq"], **FACTS), "Cosine similarity of query and candidates"),
+    ):
+        scores = evaluator.scores(model)
+        assert evaluator.draw({"base": scores, "ours": scores}, tmp_path / "plot.png").startswith(words)
+        assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pearson_stands_first(model):
+    evaluator = PearsonEvaluator(columns(similarity("trams")), "pit", **FACTS)
+    assert (evaluator.headline, evaluator.primary_metric) == (("pearson",), "pearson")
+    # scores 5, 4, 2, 0: cosines in proportion to them have a correlation of 1
+    assert evaluator.metrics(np.array([0.5, 0.4, 0.2, 0.0]))["pearson"] == pytest.approx(1)
+    # and of their squares one of 73.25 / sqrt(14.75 x 390.75)
+    found = evaluator.metrics(np.array([0.25, 0.16, 0.04, 0.0]))
+    assert (found["spearman"], round(found["pearson"], 3)) == (pytest.approx(1), 0.965)
+    assert set(evaluator(model)) == {"pit_pearson", "pit_spearman"}
