@@ -17,10 +17,10 @@ from typing import Any
 
 # `datasets` takes seconds to import, so whatever needs it is imported where a build has begun
 from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.base.hub import PublishError, check_ready, publish_dataset
 from dataset_scripts.base.metadata import Metadata, load_metadata
 from dataset_scripts.base.options import add_flags, describe, explain_unknown, read_options
 from dataset_scripts.base.splits import SEED
-from modeling.base.publish import PublishError, check_ready, publish_dataset
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

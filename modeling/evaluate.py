@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.base.files import missing_folder, read_json, write_json, write_text
+from dataset_scripts.base.files import missing_folder, write_json, write_text
 from modeling import DEFAULT_RECIPE, get_system, systems
 from modeling.base.cli import friendly_errors, option_comments
 from modeling.base.options import count
@@ -109,7 +109,7 @@ def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         ValueError: If a model or a source cannot be loaded; before anything that takes long.
     """
-    from modeling.base.loading import load_model
+    from modeling.base.models import choose_base, labels, load_model
     from modeling.base.report import demonstrate, environment, evaluate_models, paper_figures
     from modeling.base.summary import summarise
 
@@ -150,59 +150,6 @@ def _recipe(arguments: argparse.Namespace, base: str, name: str) -> Recipe:
     if arguments.max_rows:
         options["max_test_rows"] = str(arguments.max_rows)
     return load_recipe(demonstration(arguments.system), options)
-
-
-def labels(models: list[str]) -> dict[str, str]:
-    """Model -> head of its column: what was given, or for a folder its name (a run's for its merged/ and adapter/).
-
-    Folders that share it are told apart by the folders they lie in.
-    """
-    folders = {model: Path(model).expanduser().resolve() for model in models if Path(model).expanduser().is_dir()}
-    runs = {model: path.parent if path.name in ("merged", "adapter") else path for model, path in folders.items()}
-    # from the name alone to the whole path
-    for paths, depth in ((runs, 1), (folders, 2), (folders, 3), (folders, None)):
-        heads = {m: str(Path(*paths[m].parts[-depth if depth else None :])) if m in paths else m for m in models}
-        if len(set(heads.values())) == len(models):
-            return heads
-    return {model: model for model in models}
-
-
-def choose_base(asked: str | None, model: str) -> tuple[str, str]:
-    """The encoder to compare with, and a note where it is not the one that the model was trained from."""
-    from modeling.base.backbone import BUNDLED, BUNDLED_ID, load_backbone, resolve
-
-    if asked is not None and asked != NONE:
-        return asked, ""
-    own = recorded_base(model)
-    if own in (None, BUNDLED_ID):
-        return BUNDLED, ""
-    try:
-        load_backbone(resolve(own))
-    except ValueError:
-        return BUNDLED, f"{own}, which {model} was trained from, cannot be loaded: {BUNDLED!r} takes its place."
-    return own, ""
-
-
-def recorded_base(model: str) -> str | None:
-    """Hub id of the encoder that a model was trained from, as its files or its card say; None if they do not."""
-    from huggingface_hub import ModelCard
-
-    from modeling.base.adapters import CONFIG, FINGERPRINT
-    from modeling.base.backbone import BUNDLED
-    from modeling.base.loading import RELEASED
-
-    if model == BUNDLED:  # which is no name on the Hub
-        return None
-    path = Path(model).expanduser()
-    for folder in (path, path / "merged", RELEASED / model):
-        for file, key in ((CONFIG, "base_model_name_or_path"), (FINGERPRINT, "base_model")):
-            if found := (read_json(folder / file) or {}).get(key):
-                return found
-    try:
-        found = ModelCard.load(path / "README.md" if path.is_dir() else model).data.get("base_model")
-    except (OSError, ValueError):  # none, or out of reach
-        return None
-    return found[0] if isinstance(found, list) else found
 
 
 def render(results: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from dataset_scripts import CORPORA, get_corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.scan import scan
 from modeling import DEFAULT_RECIPE, get_system, systems
-from modeling.base.loading import load_model, released_models
+from modeling.base.models import load_model, released_models
 from modeling.base.recipe import list_recipes, load_recipe
 from modeling.base.release import limit_of, weight_bytes
 from modeling.base.system import Paper, System

@@ -158,7 +158,7 @@ def _complete(
     write_text(folder / "README.md", write_card(metadata, configs, options, statistics))
     summary = {
         "corpus": metadata.name,
-        # modeling.base.publish publishes by these two, wherever the folder has been moved to
+        # base.hub publishes by these two, wherever the folder has been moved to
         "redistributable": metadata.redistributable,
         "terms": metadata.terms,
         "options": options,

@@ -175,7 +175,7 @@ def _text_problems(text: str, local_path: re.Pattern) -> Iterator[tuple[str, str
     if found := local_path.search(text):
         yield f"names a path of this machine ({found[0]}...)", "Write the repository's name or a relative path."
     if found := re.search(_PLACEHOLDER, text):
-        yield f"still holds {found[0]}", "Publish through modeling.base.publish, which knows the repository's name."
+        yield f"still holds {found[0]}", "Publish through base.hub, which knows the repository's name."
 
 
 def _words(text: str) -> list[str]:

@@ -30,7 +30,7 @@ from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
-from modeling.base.backbone import Backbone, load_backbone, lora_targets
+from modeling.base.models import Backbone, load_backbone, lora_targets
 
 PROBES = (
     "The committee should approve the new bicycle lanes this spring.",

@@ -126,7 +126,7 @@ def _usage(system: System, results: dict[str, Any], kind: str) -> str:
     if kind == "adapter":
         load = f'model = SentenceTransformer("{results["base_model"]}")\nmodel.load_adapter("{ADAPTER_REPO}")'
     if kind == "released":  # checks the adapter, merges it into its base, and needs no network where that is installed
-        library, load = "from modeling.base.loading import load_model", f'model = load_model("{results["name"]}")'
+        library, load = "from modeling.base.models import load_model", f'model = load_model("{results["name"]}")'
     lines = ["```python", library, "", load]
     lines += ["texts = [", *(f"    {json.dumps(text, ensure_ascii=False)}," for text in (first, *others)), "]"]
     if system.ASYMMETRIC:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from dataset_scripts.base.hub import PublishError
 from modeling import DEFAULT_RECIPE, systems
-from modeling.base.publish import PublishError
 from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe, recipe_path
 
 GridPoint = tuple[dict[str, Any], Recipe]

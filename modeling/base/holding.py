@@ -13,8 +13,8 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from dataset_scripts.base.sources import load_split
-from modeling.base.backbone import load_backbone
 from modeling.base.keep import KeepSimilarityLoss
+from modeling.base.models import load_backbone
 from modeling.base.recipe import Recipe
 from modeling.base.replay import REPLAY_COLUMNS, add_replay
 from modeling.base.system import System

@@ -13,111 +13,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dataset_scripts.base.files import read_json
-from dataset_scripts.base.scan import ALLOWED_SUFFIXES, Finding, scan
-from modeling.base.staging import StagingError, check_repo_id, differences, stage, stage_run, verify_run
+from dataset_scripts.base.hub import (
+    PublishError,
+    StagingError,
+    check_ready,
+    check_repo_id,
+    publish_dataset,
+    publish_metric,
+    push,
+    stage,
+)
+from dataset_scripts.base.scan import scan
 
-__all__ = ["ALLOWED_SUFFIXES", "Finding", "PublishError", "StagingError", "check_ready", "push", "scan", "stage"]
-__all__ += ["publish_dataset", "publish_metric", "publish_run"]
+if TYPE_CHECKING:
+    from modeling.base.models import Backbone
 
-_KINDS = {"model": "model", "dataset": "dataset", "space": "metric"}
-_LOG_IN = "log in with `hf auth login`, or set HF_TOKEN, with a token that may write"
-_AGAIN = "run the same command again: what was uploaded is reused"
-
-
-class PublishError(RuntimeError):
-    """Publishing did not succeed; the message says what to do."""
-
-
-def check_ready(repo_id: str, token: str | None = None) -> str:
-    """Checks, without the network, what would make publishing fail: for use before the work that comes first.
-
-    Args:
-        repo_id: "owner/name".
-        token: See `push`.
-
-    Returns:
-        The token that will be used.
-
-    Raises:
-        PublishError: If the client is offline or has no token.
-        ValueError: If the name is malformed.
-    """
-    check_repo_id(repo_id)
-    from huggingface_hub import get_token, is_offline_mode
-
-    if is_offline_mode():
-        raise PublishError("HF_HUB_OFFLINE is set, so nothing can be published: unset it and run the command again")
-    if not (token := token or get_token()):
-        raise PublishError(f"no token for the Hub: {_LOG_IN}")
-    return token
-
-
-def push(
-    staged: str | Path,
-    repo_id: str,
-    repo_type: str = "model",
-    token: str | None = None,
-    private: bool = False,
-    message: str = "Publish",
-    endpoint: str | None = None,
-) -> dict:
-    """Makes a repository equal to a staged folder with at most one commit, then downloads that commit and compares it.
-
-    Args:
-        staged: A folder made by `stage`.
-        repo_id: "owner/name"; the repository is created if there is none.
-        repo_type: "model", "dataset" or "space".
-        token: A token that may write; by default the one of `hf auth login` or HF_TOKEN. It is kept nowhere.
-        private: Create the repository as a private one, and refuse to publish into a public one.
-        message: The commit's title.
-        endpoint: Address of the Hub, by default HF_ENDPOINT or huggingface.co.
-
-    Returns:
-        `repo_id`, `url`, `commit`, `uploaded` (number of files sent) and `unchanged` (there was nothing to commit).
-
-    Raises:
-        PublishError: Without a token or permission, offline, after a network failure, if somebody else committed
-            meanwhile, or if a file that is read back differs from the one that was sent.
-        StagingError: If the folder was not staged and holds what must not be published.
-        ValueError: If the repository's name or type is malformed.
-    """
-    if repo_type not in _KINDS:
-        raise ValueError(f"unknown repo_type {repo_type!r}; choose one of {', '.join(_KINDS)}")
-    token = check_ready(repo_id, token)
-    staged = Path(staged)
-    if findings := scan(staged, _KINDS[repo_type]):
-        raise StagingError(staged, findings)
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-
-    api = HfApi(endpoint=endpoint, token=token)
-    where = {"repo_id": repo_id, "repo_type": repo_type}
-    with _explained(repo_id):
-        # Without `private` the owner's default visibility holds, and that of a repository that exists.
-        sdk = "gradio" if repo_type == "space" else None
-        url = api.create_repo(**where, private=private or None, space_sdk=sdk, exist_ok=True)
-        head = api.repo_info(**where)
-        if private and not head.private:
-            raise PublishError(f"{repo_id} exists and is public: change it in its settings, or leave out --private")
-        difference = api.verify_repo_checksums(**where, revision=head.sha, local_dir=staged)
-        changed = difference.extra_paths + [mismatch["path"] for mismatch in difference.mismatches]
-        stale = [path for path in difference.missing_paths if path != ".gitattributes"]
-        operations = [CommitOperationAdd(path, staged / path) for path in changed]
-        operations += [CommitOperationDelete(path, is_folder=False) for path in stale]
-        commit = head.sha
-        if operations:
-            commit = api.create_commit(**where, operations=operations, commit_message=message, parent_commit=commit).oid
-        with tempfile.TemporaryDirectory(prefix="read-back-") as cache:
-            read_back = Path(api.snapshot_download(**where, revision=commit, cache_dir=cache))
-            if different := differences(staged, read_back):
-                raise PublishError(f"read back from {repo_id}, these files differ: {', '.join(different)}; {_AGAIN}")
-    result = {"repo_id": repo_id, "url": str(url), "commit": commit}
-    return {**result, "uploaded": len(changed), "unchanged": not operations}
+__all__ = ["PublishError", "StagingError", "check_ready", "publish_dataset", "publish_metric", "publish_run", "push"]
+__all__ += ["scan", "stage"]
 
 
 def publish_run(
@@ -156,90 +73,62 @@ def publish_run(
     return [push(summary["folder"], summary["repo_id"], **options) for summary in staged]
 
 
-def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
-    """Publishes a folder with a README.md and Parquet files as a data set.
+def stage_run(run_dir: Path, repo_id: str, forbidden_texts: Iterable[str] = ()) -> list[dict]:
+    """Stages a training run's `merged/` and, if there is one, its `adapter/` to `staged/` in the run's folder.
 
-    Args:
-        folder: The data set; the configs in the card's front matter say which files belong to which.
-        repo_id: "owner/name".
-        options: `private`, `token`, `endpoint` and `dry_run` as for `publish_run`.
+    In the copies' cards `{{repo_id}}` and `{{adapter_repo_id}}` become the two names.
 
     Returns:
-        The result of `push`; after a dry run that of `stage`, with `repo_id`.
+        The result of `stage` for each, with `repo_id`.
 
     Raises:
-        ValueError: If the folder has no Parquet file, or the name is malformed.
-        PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `publish_run`.
-        StagingError: See `publish_run`.
+        StagingError: If anything must not be published.
+        ValueError: If the folder has no `merged/`, or the name is malformed.
     """
-    if not any(Path(folder).rglob("*.parquet")):
-        raise ValueError(f"{folder} has no Parquet file: build it with `python -m dataset_scripts`")
-    summary = read_json(Path(folder) / "summary.json")  # of `python -m dataset_scripts`, if that made the folder
-    if isinstance(summary, dict) and summary.get("redistributable") is False and not options.get("private"):
-        raise PublishError(
-            f"{folder} ({summary.get('corpus')}) must not be published: {summary.get('terms')} "
-            "Add --private (private=True) for a private repository"
-        )
-    return _publish_folder(folder, repo_id, "dataset", **options)
+    if not (run_dir / "merged").is_dir():
+        raise ValueError(f"{run_dir} has no merged/ folder: give the folder of a finished training run")
+    texts, staged = tuple(forbidden_texts), []
+    names = {"repo_id": repo_id, "adapter_repo_id": f"{repo_id}-adapter"}
+    for part, target in zip(("merged", "adapter"), names.values(), strict=True):
+        if (run_dir / part).is_dir():
+            check_repo_id(target)
+            summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, names, replace=True)
+            staged.append({"repo_id": target, **summary})
+    return staged
 
 
-def publish_metric(folder: str | Path, repo_id: str, **options) -> dict:
-    """Publishes the folder of a metric as a Space, from which `evaluate.load(repo_id)` takes it.
+def verify_run(run_dir: Path) -> None:
+    """Loads what `stage_run` staged, and checks that it is what was trained.
 
-    Args:
-        folder: The metric: README.md, requirements.txt, app.py and the module.
-        repo_id: "owner/name"; `evaluate` looks for the module name.py.
-        options: `private`, `token`, `endpoint` and `dry_run` as for `publish_run`.
-
-    Returns:
-        The result of `push`; after a dry run that of `stage`, with `repo_id`.
+    The adapter is put on its base where that lies on this machine; elsewhere its weights are only read.
 
     Raises:
-        ValueError: If the module is not called like the repository, or the name is malformed.
-        StagingError, PublishError: See `publish_run`.
+        modeling.base.adapters.AdapterError: A ValueError, which says what is wrong.
     """
-    module = f"{repo_id.split('/')[-1]}.py"
-    if not (Path(folder) / module).is_file():
-        raise ValueError(f"{folder} has no {module}: evaluate loads a metric only from a module named like its Space")
-    return _publish_folder(folder, repo_id, "space", **options)
+    from modeling.base.adapters import check_files, load_adapter, load_merged  # torch takes seconds to import
+
+    staged = run_dir / "staged"
+    load_merged(staged / "merged")
+    if (run_dir / "adapter").is_dir():
+        backbone = _local_base(run_dir)
+        load_adapter(staged / "adapter", backbone) if backbone else check_files(staged / "adapter")
 
 
-def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options) -> dict:
-    check_repo_id(repo_id)
-    with tempfile.TemporaryDirectory(prefix="staged-") as work:
-        summary = stage(folder, Path(work) / "staged", _KINDS[repo_type], placeholders={"repo_id": repo_id})
-        return {"repo_id": repo_id, **summary} if dry_run else push(summary["folder"], repo_id, repo_type, **options)
+def _local_base(run_dir: Path) -> Backbone | None:
+    """The base that a run was trained on, if it can be loaded without a network."""
+    from huggingface_hub import snapshot_download
 
+    from modeling.base.models import Backbone, load_backbone, resolve
 
-@contextmanager
-def _explained(repo_id: str) -> Iterator[None]:
-    """Turns the client's exceptions into ones that say what to do."""
+    recipe = read_json(run_dir / "recipe.json") or {}
     try:
-        yield
-    except Exception as error:
-        if isinstance(error, PublishError) or not (advice := _advice(error, repo_id)):
-            raise
-        raise PublishError(advice) from error
-
-
-def _advice(error: BaseException | None, repo_id: str) -> str | None:
-    from httpx2 import TransportError
-
-    # The client wraps what happened during an upload, so the reason may lie deeper.
-    while error is not None:
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        if status == 401:
-            return f"the Hub does not accept the token: {_LOG_IN}"
-        if status == 403:
-            return f"the token may not write to {repo_id}: {_LOG_IN} to {repo_id.split('/')[0]!r}"
-        if status in (409, 412):
-            return f"somebody else changed {repo_id} meanwhile; {_AGAIN}"
-        if isinstance(error, TransportError) or (status and status >= 500):
-            return f"the connection to the Hub failed ({type(error).__name__}); {_AGAIN}"
-        if status or isinstance(error, ValueError):
-            return f"the Hub refused to publish {repo_id}: {error}"
-        error = error.__cause__
-    return None
+        backbone = resolve(recipe["base"], recipe["base_id"])
+        if not Path(backbone.path).is_dir():
+            backbone = Backbone(snapshot_download(backbone.path, local_files_only=True), backbone.hub_id)
+        load_backbone(backbone)  # the cache may hold a part of it
+    except (KeyError, ValueError, OSError):
+        return None
+    return backbone
 
 
 def main(arguments: list[str] | None = None) -> None:

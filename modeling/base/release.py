@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.files import write_text
+from dataset_scripts.base.hub import stage
 from modeling.base.adapters import CONFIG, FURTHER_MODULES, load_adapter
-from modeling.base.backbone import BUNDLED_ID, resolve
 from modeling.base.cards import render_card
-from modeling.base.loading import RELEASED
-from modeling.base.staging import stage
+from modeling.base.models import BUNDLED_ID, RELEASED, resolve
 from modeling.base.system import System
 
 LIMIT = 3_000_000  # bytes of weights: what comes with the sources is cloned by everybody

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from sentence_transformers import SentenceTransformer
 
-from modeling.base.backbone import resolve
 from modeling.base.evaluation import Evaluator
+from modeling.base.models import resolve
 from modeling.base.summary import render_summary, summarise
 from modeling.base.system import Data, System
 

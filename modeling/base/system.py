@@ -164,7 +164,7 @@ class System(ABC):
     TEST_OPTIONS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, recipe: Recipe) -> None:
-        from modeling.base.backbone import resolve
+        from modeling.base.models import resolve
 
         self.recipe = recipe
         self.backbone = resolve(recipe.base, recipe.base_id)
@@ -210,7 +210,7 @@ class System(ABC):
     def build_model(self) -> SentenceTransformer:
         """The encoder in the state in which training starts, adapters added."""
         from modeling.base.adapters import add_lora
-        from modeling.base.backbone import load_backbone
+        from modeling.base.models import load_backbone
 
         recipe = self.recipe
         model = load_backbone(self.backbone, recipe.max_length)
@@ -220,7 +220,7 @@ class System(ABC):
 
     def load_base(self) -> SentenceTransformer:
         """The untrained encoder that results are compared with."""
-        from modeling.base.backbone import load_backbone
+        from modeling.base.models import load_backbone
 
         return load_backbone(self.backbone)
 

@@ -34,7 +34,7 @@ def build_counter_index(
     An index that was extended since is left as it is.
 
     Args:
-        model: A Bipolar-encoder, or any encoder that `modeling.base.loading.load_model` takes, which has no classification
+        model: A Bipolar-encoder, or any encoder that `modeling.base.models.load_model` takes, which has no classification
             head to re-rank with.
         source, out, text, id, config, split, encoding, max_characters, batch_size, overwrite: See
             `modeling.search.index_build.build_index`.

@@ -45,12 +45,12 @@ class WithoutHeads:
 
 
 def load_counter_model(name: str) -> BipolarEncoder | WithoutHeads:
-    """A model by its name, with heads where it has them; see `modeling.base.loading.load_model`.
+    """A model by its name, with heads where it has them; see `modeling.base.models.load_model`.
 
     Raises:
         ValueError: If there is no such model, or one of its heads is missing or another model's.
     """
-    from modeling.base.loading import load_model
+    from modeling.base.models import load_model
     from modeling.bipolar.baselines.retrieval import tells_tasks
     from modeling.bipolar.encoder import BipolarEncoder, encoder_of, heads_of
 

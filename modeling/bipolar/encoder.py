@@ -23,8 +23,7 @@ from torch import nn
 
 from dataset_scripts.base.files import read_json
 from modeling.base.adapters import FINGERPRINT, AdapterError
-from modeling.base.backbone import BUNDLED
-from modeling.base.loading import load_model, local_folder, unreachable
+from modeling.base.models import BUNDLED, load_model, local_folder, unreachable
 from modeling.bipolar.files import DESCRIPTION, encoder_of, heads_of, write_merged
 from modeling.bipolar.heads import BipolarHeads
 

@@ -37,7 +37,7 @@ from modeling.base.adapters import (
     write_fingerprint,
     write_plain,
 )
-from modeling.base.backbone import Backbone
+from modeling.base.models import Backbone
 from modeling.bipolar.heads import BipolarHeads
 
 DESCRIPTION = "bipolar.json"

@@ -109,7 +109,7 @@ class BipolarSystem(System):
             model[1] = Pooling(model[0].get_embedding_dimension(), "cls")
         if recipe["start"]:
             from modeling.base.adapters import copy_adapter
-            from modeling.base.loading import adapter_folder
+            from modeling.base.models import adapter_folder
 
             copy_adapter(adapter_folder(recipe["start"]), model)
         torch.manual_seed(recipe.seed)

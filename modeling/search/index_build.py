@@ -40,7 +40,7 @@ def build_index(
         text: Column of the texts; guessed if it is called `text` or there is no other.
         group: Column of the groups; none if None.
         id: Column of the ids; `id` if there is one.
-        model: See `modeling.base.loading.load_model`.
+        model: See `modeling.base.models.load_model`.
         max_characters: Longer texts are cut; the default is far above what an encoder of 512 tokens reads.
         batch_size: Texts per forward pass.
         overwrite: Discard an index of other texts or another model.
@@ -51,7 +51,7 @@ def build_index(
     Raises:
         ValueError: If the source cannot be read, or `out` holds something else; the message says what.
     """
-    from modeling.base.loading import load_model
+    from modeling.base.models import load_model
 
     folder = Path(out).expanduser()
     check(folder, max_characters, batch_size)

@@ -96,7 +96,7 @@ class StoredTexts:
     @staticmethod
     def load_model(name: str) -> Any:
         """Loads a model by its name."""
-        from modeling.base.loading import load_model
+        from modeling.base.models import load_model
 
         return load_model(name)
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
 from transformers.utils import logging as transformers_logging
 
-from modeling.base.backbone import Backbone
+from modeling.base.models import Backbone
 
 logger = logging.getLogger(__name__)
 

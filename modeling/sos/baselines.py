@@ -102,10 +102,9 @@ def compute(rows: Dataset, models: list[str], cache: Path) -> tuple[dict[str, np
     Raises:
         ValueError: If a model cannot be loaded; before anything is computed.
     """
-    from modeling.base.loading import load_model
+    from modeling.base.models import labels, load_model
     from modeling.base.vectors import pair_similarities
     from modeling.base.words import BASELINES
-    from modeling.evaluate import labels
 
     heads = labels(list(dict.fromkeys(models)))
     loaded = {heads[model]: load_model(model) for model in heads}

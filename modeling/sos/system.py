@@ -17,9 +17,9 @@ from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, Tripl
 from torch import Tensor, nn
 
 from dataset_scripts.base.sources import source_name
-from modeling.base.backbone import without_normalize
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.holding import check_options, held, with_replay
+from modeling.base.models import without_normalize
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator

@@ -22,7 +22,6 @@ from sentence_transformers.sentence_transformer.losses import (
 from torch import Tensor, nn
 
 from dataset_scripts.base.sources import has_config, load_split, source_name
-from modeling.base.backbone import load_backbone
 from modeling.base.evaluation import (
     AlignmentEvaluator,
     Evaluator,
@@ -33,6 +32,7 @@ from modeling.base.evaluation import (
     TopicEvaluator,
 )
 from modeling.base.holding import check_options, held, with_replay
+from modeling.base.models import load_backbone
 from modeling.base.recipe import Recipe
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.base.vectors import pair_similarities

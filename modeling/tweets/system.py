@@ -25,10 +25,10 @@ from torch import nn
 
 from dataset_scripts.base.sources import has_config, load_source, source_name
 from dataset_scripts.base.splits import linked_groups
-from modeling.base.backbone import without_normalize
 from modeling.base.batches import DistinctBatchSampler, distinct_batches
 from modeling.base.evaluation import Evaluator, of_another_group
 from modeling.base.holding import check_options, held, with_replay
+from modeling.base.models import without_normalize
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.tweets.evaluation import PearsonEvaluator, RankingEvaluator, Rankings

@@ -54,7 +54,7 @@ class Given:
 
 def seeds(texts: list[str], model: str) -> np.ndarray:
     """Unit vectors of texts."""
-    from modeling.base.loading import load_model
+    from modeling.base.models import load_model
 
     return load_model(model).encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=True)
 

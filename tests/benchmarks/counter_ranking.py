@@ -61,7 +61,7 @@ def main() -> None:
     now = time.process_time if options.clock == "cpu" else time.perf_counter
     from sentence_transformers import CrossEncoder
 
-    from modeling.base.backbone import load_backbone, resolve
+    from modeling.base.models import load_backbone, resolve
     from modeling.bipolar.encoder import BipolarEncoder
     from modeling.bipolar.heads import BipolarHeads
 

@@ -81,7 +81,7 @@ def read_texts(path: Path, count: int) -> list[str]:
 
 def measure_index(texts: list[str], asked: list[str], model: str, folder: Path) -> dict[str, Any]:
     """Seconds of embedding, of the first question, of further ones, and of all in one call; the peak of memory."""
-    from modeling.base.loading import load_model
+    from modeling.base.models import load_model
     from modeling.search.index import Index
 
     source = folder / f"{len(texts)}.jsonl"
@@ -107,7 +107,7 @@ def measure_cross_encoder(texts: list[str], asked: list[str], model: str, pairs:
     """Seconds per (statement, text) pair, over a seeded sample, in the library's batches sorted by length."""
     from sentence_transformers import CrossEncoder
 
-    from modeling.base.backbone import resolve
+    from modeling.base.models import resolve
 
     encoder = CrossEncoder(resolve(model).path, num_labels=1, max_length=256)
     draw = random.Random(1)

@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 import dataset_scripts.__main__ as cli
+from dataset_scripts.base.hub import PublishError, publish_dataset
 from dataset_scripts.base.metadata import load_metadata
-from modeling.base.publish import PublishError, publish_dataset
 
 ROOT = Path(__file__).parents[2]
 # of 20 discussions 17 train, 1 validates, 2 test; each has 3 pairs, 1 triplet, 3 arguments

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
-from modeling import evaluate, get_system, systems
-from modeling.evaluate import choose_base, labels, main, parse, recorded_base, render, source_options
+from modeling import get_system, systems
+from modeling.base.models import choose_base, labels, recorded_base
+from modeling.evaluate import main, parse, render, source_options
 from tests.modeling.base.test_cli import HEAVY
 from tests.tiny import save_encoder
 
@@ -156,7 +157,7 @@ def test_nothing_is_computed_twice(words, other, monkeypatch, capsys):
 
 
 def test_without_a_base_and_without_a_folder(words, other, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(evaluate, "choose_base", lambda asked, model: (str(other), "a note"))
+    monkeypatch.setattr("modeling.base.models.choose_base", lambda asked, model: (str(other), "a note"))
     line = words(other, base="none", similarity="none", alignment="none", inference="none", max_rows=20)
     main(without_out(line))
     printed = capsys.readouterr().out
@@ -222,13 +223,13 @@ def test_the_base_that_a_model_records(tmp_path):
 
 def test_the_base_to_compare_with(tmp_path, monkeypatch):
     bases = {"plain": None, "mini": "sentence-transformers/all-MiniLM-L6-v2", "far": "org/far", "near": "org/near"}
-    monkeypatch.setattr(evaluate, "recorded_base", bases.get)
+    monkeypatch.setattr("modeling.base.models.recorded_base", bases.get)
 
     def load(backbone):
         if backbone.hub_id == "org/far":
             raise ValueError("out of reach")
 
-    monkeypatch.setattr("modeling.base.backbone.load_backbone", load)
+    monkeypatch.setattr("modeling.base.models.load_backbone", load)
     assert choose_base("org/asked", "near") == ("org/asked", "")
     assert choose_base(None, "plain") == choose_base("none", "mini") == ("bundled", "")
     assert choose_base(None, "near") == ("org/near", "")

@@ -15,7 +15,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 
 from dataset_scripts.base.files import read_json, write_json
 from modeling.base.adapters import PROBES, TOLERANCE
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.base.trainer import Trainer
 from modeling.base.vectors import CHUNK
 from modeling.bipolar.baselines import fine_tuning

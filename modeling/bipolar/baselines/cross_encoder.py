@@ -19,7 +19,7 @@ from transformers import set_seed
 from transformers.utils import logging as transformers_logging
 
 from modeling.base.adapters import PROBES, TOLERANCE
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.base.trainer import Trainer
 from modeling.base.vectors import embed
 from modeling.bipolar.baselines import fine_tuning

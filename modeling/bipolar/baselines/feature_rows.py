@@ -84,7 +84,7 @@ class FeatureRows:
 
     @cached_property
     def _encoder(self) -> Any:
-        from modeling.base.loading import load_model
+        from modeling.base.models import load_model
 
         return load_model(ENCODER)
 

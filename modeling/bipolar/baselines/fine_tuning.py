@@ -19,8 +19,8 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.sources import load_split
-from modeling.base.backbone import resolve
 from modeling.base.batches import LengthGroupedBatchSampler
+from modeling.base.models import resolve
 from modeling.base.trainer import ElapsedTime
 from modeling.base.training import remove_broken_checkpoints
 from modeling.bipolar.candidates import Candidates
@@ -37,7 +37,7 @@ class Settings:
         kind: `bi-encoder` or `cross-encoder`.
         data: The corpus, as `dataset_scripts.base.sources.load_source` takes it.
         config: `counters` (clean split) or `counters_official`.
-        base, base_id: The encoder, see `modeling.base.backbone.resolve`.
+        base, base_id: The encoder, see `modeling.base.models.resolve`.
         epochs: Passes over the training points; negatives are drawn anew in each.
         max_steps: Optimiser steps at most; -1: as many as the epochs take.
         batch_size: Points per step; the cross-encoder reads two pairs of each.

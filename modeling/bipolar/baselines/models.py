@@ -40,8 +40,8 @@ def load_models(named: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Any
 
 
 def load_encoder(source: str) -> SentenceTransformer:
-    """Any encoder that `modeling.base.loading.load_model` finds."""
-    from modeling.base.loading import load_model
+    """Any encoder that `modeling.base.models.load_model` finds."""
+    from modeling.base.models import load_model
 
     return load_model(source)
 

@@ -116,7 +116,7 @@ def expand(keys: Sequence[str], models: Mapping[str, Sequence[str]], labels: Map
 
 def model_labels(models: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Model -> what tables call it: what was given, or the name of a folder; never a path."""
-    from modeling.evaluate import labels
+    from modeling.base.models import labels
 
     named = list(dict.fromkeys(model for of in models.values() for model in of))
     return {model: Path(label).name if Path(label).is_absolute() else label for model, label in labels(named).items()}

@@ -12,8 +12,8 @@ from typing import Any
 from huggingface_hub import ModelCardData
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json, write_text
-from modeling.base.backbone import resolve
 from modeling.base.cards import FOLDER
+from modeling.base.models import resolve
 from modeling.base.report import environment, text_table
 from modeling.bipolar.baselines.fine_tuning import RESULTS, Settings, working_folder
 

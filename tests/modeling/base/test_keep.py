@@ -7,9 +7,9 @@ import torch
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 
 from modeling.base.adapters import add_lora
-from modeling.base.backbone import load_backbone, resolve
 from modeling.base.batches import embedding_in_chunks
 from modeling.base.keep import KeepSimilarityLoss
+from modeling.base.models import load_backbone, resolve
 
 TEXTS = ["we love the trams every day", "good", "the town needs more parks and gardens for children in summer", "all"]
 

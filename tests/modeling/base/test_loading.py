@@ -5,10 +5,9 @@ import pytest
 import torch
 
 from dataset_scripts.base.files import read_json, write_json
-from modeling.base import loading
+from modeling.base import models
 from modeling.base.adapters import AdapterError, add_lora, load_adapter, save_adapter, save_merged
-from modeling.base.backbone import load_backbone, resolve
-from modeling.base.loading import load_adapters, load_model, released_models
+from modeling.base.models import load_adapters, load_backbone, load_model, released_models, resolve
 
 TEXT = "we love the trams every day"
 
@@ -30,13 +29,13 @@ def run_folder(tiny_base, tmp_path):
 @pytest.fixture
 def base_is_bundled(tiny_base, monkeypatch):
     """The tiny encoder in the place of the bundled one."""
-    found = resolve(str(tiny_base), loading.BUNDLED_ID)
-    monkeypatch.setattr(loading, "resolve", lambda base, *rest: found if base == "bundled" else resolve(base, *rest))
+    found = resolve(str(tiny_base), models.BUNDLED_ID)
+    monkeypatch.setattr(models, "resolve", lambda base, *rest: found if base == "bundled" else resolve(base, *rest))
 
 
 def test_a_run_its_merged_folder_and_its_adapter_give_the_same_vectors(run_folder, base_is_bundled):
     config = read_json(run_folder / "adapter" / "adapter_config.json")
-    write_json(run_folder / "adapter" / "adapter_config.json", config | {"base_model_name_or_path": loading.BUNDLED_ID})
+    write_json(run_folder / "adapter" / "adapter_config.json", config | {"base_model_name_or_path": models.BUNDLED_ID})
     vectors = [load_model(path).encode(TEXT) for path in (run_folder, run_folder / "merged", run_folder / "adapter")]
     assert np.allclose(vectors[0], vectors[1], atol=0)
     assert np.allclose(vectors[0], vectors[2], atol=1e-5)
@@ -45,9 +44,9 @@ def test_a_run_its_merged_folder_and_its_adapter_give_the_same_vectors(run_folde
 
 def test_a_released_model_is_found_by_its_name_from_anywhere(run_folder, base_is_bundled, tmp_path, monkeypatch):
     config = read_json(run_folder / "adapter" / "adapter_config.json")
-    write_json(run_folder / "adapter" / "adapter_config.json", config | {"base_model_name_or_path": loading.BUNDLED_ID})
+    write_json(run_folder / "adapter" / "adapter_config.json", config | {"base_model_name_or_path": models.BUNDLED_ID})
     (run_folder / "adapter").rename(tmp_path / "stance-tiny")
-    monkeypatch.setattr(loading, "RELEASED", tmp_path)
+    monkeypatch.setattr(models, "RELEASED", tmp_path)
     monkeypatch.chdir(tmp_path.parent)
     assert released_models() == ["stance-tiny"]
     assert np.allclose(load_model("stance-tiny").encode(TEXT), load_model(run_folder).encode(TEXT), atol=1e-5)
@@ -65,8 +64,8 @@ def test_a_damaged_run_is_refused(run_folder):
 
 
 def test_a_model_that_is_nowhere_is_named_with_the_released_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr(loading, "released_models", lambda: ["stance-minilm"])
-    monkeypatch.setattr(loading.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(models, "released_models", lambda: ["stance-minilm"])
+    monkeypatch.setattr(models.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ValueError, match=r"(?s)'stance-minimal' could not be loaded.*released model: stance-minilm"):
         load_model("stance-minimal")
 
@@ -74,7 +73,7 @@ def test_a_model_that_is_nowhere_is_named_with_the_released_ones(tmp_path, monke
 @pytest.fixture
 def two_adapters(tiny_base, tmp_path, base_is_bundled):
     """Folders of two different adapters of one base."""
-    backbone = loading.resolve("bundled")
+    backbone = models.resolve("bundled")
     for number, name in enumerate(("calm", "loud"), start=1):
         torch.manual_seed(number)
         model = load_backbone(backbone)

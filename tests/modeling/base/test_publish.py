@@ -54,7 +54,7 @@ def trained(tiny_base, tmp_path_factory):
     import torch
 
     from modeling.base.adapters import add_lora, load_adapter, save_adapter, save_merged
-    from modeling.base.backbone import load_backbone, resolve
+    from modeling.base.models import load_backbone, resolve
 
     folder, backbone = tmp_path_factory.mktemp("trained") / "run", resolve(str(tiny_base), "org/base")
     model = load_backbone(backbone)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dataset_scripts.base.files import write_text
-from modeling.base import loading, release
+from dataset_scripts.base.hub import StagingError
+from modeling.base import models, release
 from modeling.base.adapters import add_lora, load_adapter, save_adapter
-from modeling.base.backbone import BUNDLED_ID, load_backbone, resolve
+from modeling.base.models import BUNDLED_ID, load_backbone, resolve
 from modeling.base.recipe import load_recipe
-from modeling.base.staging import StagingError
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def finished(tiny_base, tmp_path, monkeypatch):
     save_adapter(model, system.recipe.run_dir / "adapter", backbone)
     write_text(system.recipe.run_dir / "adapter" / "README.md", "{{repo_id}}")
     monkeypatch.setattr(release, "RELEASED", tmp_path / "model_cards")
-    monkeypatch.setattr(loading, "RELEASED", tmp_path / "model_cards")
+    monkeypatch.setattr(models, "RELEASED", tmp_path / "model_cards")
     monkeypatch.setattr(release, "render_card", lambda system, results, kind: f"A {kind} model, {results['text']}.\n")
     return system, model, backbone
 
@@ -39,7 +39,7 @@ def test_a_release_reproduces_the_trained_model(finished):
         "adapter_config.json", "adapter_model.safetensors", "fingerprint.json", "README.md"
     }  # fmt: skip
     assert (folder / "README.md").read_text() == "A released model, measured.\n"
-    assert loading.released_models() == ["stance-demo"]
+    assert models.released_models() == ["stance-demo"]
     text = "we love the trams"
     assert np.allclose(load_adapter(folder, backbone).encode(text), model.encode(text), atol=1e-5)
 
@@ -47,7 +47,7 @@ def test_a_release_reproduces_the_trained_model(finished):
 def test_a_training_text_in_the_card_is_not_released(finished):
     with pytest.raises(StagingError, match="training text"):
         release.release(finished[0], {"text": "we all love the old trams"}, ["We all love the old trams!"])
-    assert loading.released_models() == []
+    assert models.released_models() == []
 
 
 def test_a_large_adapter_is_not_released(finished, monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 from datasets import Dataset
 
 from modeling.base import replay
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.base.replay import add_replay
 
 ROWS = Dataset.from_dict({"anchor": [f"text {n}" for n in range(7)]})

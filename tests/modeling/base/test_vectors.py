@@ -7,7 +7,7 @@ import pytest
 
 from modeling.base import vectors as embeddings
 from modeling.base.adapters import PROBES
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.base.vectors import embed, pair_similarities
 from tests.tiny import TOPICS, arguments, save_encoder
 

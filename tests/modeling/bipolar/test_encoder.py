@@ -16,11 +16,10 @@ from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.scan import scan
-from modeling.base import loading, release
+from modeling.base import models, release
 from modeling.base import publish as hub
 from modeling.base.adapters import FINGERPRINT, AdapterError, add_lora, load_adapter
-from modeling.base.backbone import BUNDLED_ID, load_backbone, resolve
-from modeling.base.loading import load_adapters, load_model
+from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.evaluation import parts_of
 from modeling.bipolar.files import (
@@ -76,7 +75,7 @@ def run(tiny_base, tmp_path_factory):
 def base_is_bundled(tiny_base, monkeypatch):
     """The tiny encoder in the place of the bundled one."""
     found = resolve(str(tiny_base), BUNDLED_ID)
-    monkeypatch.setattr(loading, "resolve", lambda base, *rest: found if base == "bundled" else resolve(base, *rest))
+    monkeypatch.setattr(models, "resolve", lambda base, *rest: found if base == "bundled" else resolve(base, *rest))
 
 
 @pytest.fixture
@@ -356,7 +355,7 @@ def test_an_adapter_with_heads_is_not_switched(run):
 @pytest.fixture
 def released(run, tmp_path, monkeypatch):
     """An empty folder for releases, and the system of the run."""
-    for module in (release, loading):
+    for module in (release, models):
         monkeypatch.setattr(module, "RELEASED", tmp_path / "model_cards")
     monkeypatch.setattr(release, "render_card", lambda system, results, kind: "A model.\n")
     recipe = read_json(run[0] / "recipe.json") | {"run_dir": run[0], "name": "bipolar-tiny"}

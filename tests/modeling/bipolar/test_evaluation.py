@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, rank_all
 from modeling.bipolar.files import with_heads

@@ -9,8 +9,8 @@ from torch import nn
 from transformers import set_seed
 
 from dataset_scripts.base.quality import bare
-from modeling.base.backbone import resolve
 from modeling.base.keep import KeepSimilarityLoss
+from modeling.base.models import resolve
 from modeling.base.recipe import load_recipe
 from modeling.base.report import paper_figures
 from modeling.senticse import system as senticse

