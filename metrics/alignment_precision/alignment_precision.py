@@ -5,12 +5,12 @@ module takes numbers and group labels, never a model. It adds the base rate, wit
 precision at k, which does not depend on the scale of an encoder's cosines.
 """
 
-import operator
 from collections import Counter
 
 import datasets
 import evaluate
 import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 _DESCRIPTION = """
 Alignment precision takes the cosine similarity of one query statement to each text of a corpus and the group (such as
@@ -26,6 +26,7 @@ Args:
     threshold (`float`): keep texts with similarity >= threshold; in [-1, 1].
     k (`int` or `list` of `int`, optional): cut-offs for precision at k over all texts, each from 1 to n.
 Returns:
+    alignment_precision (`float` or `None`): equal to `precision`.
     precision (`float` or `None`): share of the kept texts whose group is `target`, in [0, 1]; None if none was kept.
     retrieved (`int`): number of texts kept.
     counts (`dict` of `str` to `int`): kept texts per group; groups without any are there with 0.
@@ -37,10 +38,17 @@ Raises:
 Examples:
     >>> import evaluate
     >>> alignment = evaluate.load("metrics/alignment_precision")
-    >>> alignment.compute(
+    >>> scores = alignment.compute(
     ...     predictions=[0.9, 0.8, 0.7, 0.2], references=["D", "R", "D", "R"], target="D", threshold=0.75, k=1
     ... )
-    {'precision': 0.5, 'retrieved': 2, 'counts': {'D': 1, 'R': 1}, 'base_rate': 0.5, 'precision_at_k': {1: 1.0}}
+    >>> for name, value in scores.items():
+    ...     print(name, value)
+    alignment_precision 0.5
+    precision 0.5
+    retrieved 2
+    counts {'D': 1, 'R': 1}
+    base_rate 0.5
+    precision_at_k {1: 1.0}
 """
 
 _CITATION = r"""
@@ -73,33 +81,23 @@ class AlignmentPrecision(evaluate.Metric):
     def add_batch(self, *, predictions=None, references=None, **kwargs):
         """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
         predictions, references = as_cosines(predictions), as_groups(references)
-        check_lengths(predictions, references)
+        check_consistent_length(predictions, references)
         super().add_batch(predictions=predictions, references=references, **kwargs)
 
     def _compute(self, predictions, references, target=None, threshold=None, k=None):
-        return alignment_precision(predictions, references, target=target, threshold=threshold, k=k)
+        scores = alignment_precision(predictions, references, target=target, threshold=threshold, k=k)
+        return {"alignment_precision": scores["precision"], **scores}
 
 
 def alignment_precision(predictions, references, target: str, threshold: float, k=None) -> dict:
     """Share of the texts at or above a similarity threshold whose author belongs to the target group.
 
-    Args:
-        predictions: cosine of the query with each text, shape `(n,)`, in [-1, 1].
-        references: group of each text's author, shape `(n,)`, strings.
-        target: the query's group.
-        threshold: lowest similarity that is kept, in [-1, 1].
-        k: cut-off or cut-offs for `precision_at_k`, each from 1 to n.
-
-    Returns:
-        dict with `precision`, `retrieved`, `counts`, `base_rate`, `precision_at_k`.
-
-    Raises:
-        ValueError: for any input outside the ranges above, naming the value and its index.
+    Arguments, keys and errors are those of the metric, see `AlignmentPrecision`; all but the key of its name.
 
     Source: Ghafouri et al. 2024, Section 5.3, Table 4 (98 of 129 kept tweets by Democrats: 76 %).
     """
     predictions, references = as_cosines(predictions), as_groups(references)
-    check_lengths(predictions, references)
+    check_consistent_length(predictions, references)
     totals = Counter(references)
     if not isinstance(target, str) or target not in totals:
         raise ValueError(f"target is {target!r}: pass one of the groups in references, {sorted(totals)}.")
@@ -119,26 +117,15 @@ def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict
 
     Texts of equal similarity keep the order of the input, so the result does not depend on the sorting algorithm; where
     ties matter, order the input by something that has nothing to do with the group.
-
-    Args:
-        predictions: similarities, shape `(n,)`.
-        aligned: whether each text's group is the target, shape `(n,)`.
-        k: an int, an iterable of ints, or None for no cut-off; each from 1 to n.
-
-    Returns:
-        dict from k to a float in [0, 1].
     """
     if k is None:
         return {}
-    try:
-        cutoffs = [operator.index(cutoff) for cutoff in (k if np.iterable(k) else [k])]
-    except TypeError:
-        raise ValueError(f"k is {k!r}: pass a whole number or a list of whole numbers.") from None
+    cutoffs = list(k) if np.iterable(k) else [k]
     for cutoff in cutoffs:
-        if not 1 <= cutoff <= len(predictions):
-            raise ValueError(f"k is {cutoff}: it must lie between 1 and the number of texts, {len(predictions)}.")
+        if not isinstance(cutoff, (int, np.integer)) or not 1 <= cutoff <= len(predictions):
+            raise ValueError(f"k is {cutoff!r}: pass whole numbers from 1 to the number of texts, {len(predictions)}.")
     hits = np.cumsum(np.asarray(aligned)[np.argsort(-predictions, kind="stable")])
-    return {cutoff: float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
+    return {int(cutoff): float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
 
 
 def check_threshold(threshold) -> float:
@@ -154,27 +141,15 @@ def check_threshold(threshold) -> float:
 
 def as_groups(values) -> list[str]:
     """The group labels as a list of strings; a ValueError names the first entry that is no string."""
-    if values is None or isinstance(values, str) or not np.iterable(values):
-        raise ValueError(f"references must be a list or array of group labels, not {values!r}.")
-    groups = list(values)
+    groups = list(values) if np.iterable(values) and not isinstance(values, str) else [values]
     for i, group in enumerate(groups):
         if not isinstance(group, str):
             raise ValueError(f"references[{i}] is {group!r}: group labels must be strings, and none may be missing.")
     return groups
 
 
-def check_lengths(predictions, references) -> None:
-    """Raises a ValueError if the two inputs differ in length or are empty."""
-    if len(predictions) != len(references):
-        raise ValueError(
-            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
-        )
-    if len(predictions) == 0:
-        raise ValueError("predictions and references are empty: there is nothing to score.")
-
-
 def as_cosines(values) -> np.ndarray:
-    """A float64 array clipped to [-1, 1]; a ValueError names the first value that is further out than `TOLERANCE`."""
+    """Predictions clipped to [-1, 1]; a ValueError names the first that is further out than `TOLERANCE`."""
     cosines = as_numbers("predictions", values)
     bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
     if bad.size:
@@ -186,17 +161,15 @@ def as_cosines(values) -> np.ndarray:
 
 
 def as_numbers(name: str, values) -> np.ndarray:
-    """A finite, one-dimensional float64 array of `values`; a ValueError names the first bad entry."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
     try:
-        if hasattr(values, "__getitem__"):
-            values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        # [:] since a lazy column of a dataset is slow to read one entry at a time
+        numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
+    except (TypeError, ValueError, KeyError) as error:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
-    if numbers.ndim != 1:
-        given = "None" if values is None else f"an input of shape {numbers.shape}"
-        raise ValueError(f"{name} must be a flat list or array of numbers, not {given}.")
+    if not numbers.size:
+        raise ValueError(f"{name} is empty: there is nothing to score.")
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {list(values)[bad[0]]}: drop or repair missing and infinite entries.")
+        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
     return numbers

@@ -5,12 +5,11 @@ Wachsmuth et al., "Retrieval of the Best Counterargument without Prior Topic Kno
 module takes numbers, never a model: ids of candidates in the order in which a system ranks them, and the right ones.
 """
 
-import operator
-
 import datasets
 import evaluate
 import numpy as np
 from scipy.stats import bootstrap
+from sklearn.utils.validation import check_consistent_length
 
 _DESCRIPTION = """
 Counter-argument accuracy takes, for each argument (the point), the candidates that a system ranks, best first, and the
@@ -27,6 +26,7 @@ Args:
     n_bootstrap (`int`, default 1000): resamples for the interval; 0 for none.
     seed (`int`, default 0): seed of the resampling.
 Returns:
+    counterargument_accuracy (`float`): equal to `accuracy_at_1`.
     accuracy_at_1 (`float`): share of points whose first candidate is right, in [0, 1].
     accuracy_at_1_low, accuracy_at_1_high (`float` or `None`): its 95 % percentile bootstrap interval; None if
         `n_bootstrap` is 0 or there is only one point (with `groups`: one debate).
@@ -44,6 +44,7 @@ Examples:
     ... )
     >>> for name, value in scores.items():
     ...     print(name, value)
+    counterargument_accuracy 0.5
     accuracy_at_1 0.5
     accuracy_at_1_low 0.0
     accuracy_at_1_high 1.0
@@ -90,7 +91,8 @@ class CounterargumentAccuracy(evaluate.Metric):
         super().add_batch(predictions=predictions, references=references, **kwargs)
 
     def _compute(self, predictions, references, k=None, groups=None, n_bootstrap=1000, seed=0):
-        return counterargument_accuracy(predictions, references, k=k, groups=groups, n_bootstrap=n_bootstrap, seed=seed)
+        scores = counterargument_accuracy(predictions, references, k, groups, n_bootstrap, seed)
+        return {"counterargument_accuracy": scores["accuracy_at_1"], **scores}
 
 
 def counterargument_accuracy(
@@ -102,22 +104,9 @@ def counterargument_accuracy(
     is right or, where many candidates tie, with the right ones last. A right counter that is not ranked is a miss at
     every k and adds 0 to the reciprocal rank; a ranking shorter than k counts with all that it has.
 
-    Args:
-        predictions: for each of n points the ids of its candidates, best first: non-negative integers, at least one,
-            none twice; rankings may differ in length. The point itself must not be among them.
-        references: for each point the ids of its right counters, at least one.
-        k: cut-off or cut-offs of `accuracy_at_k`, each at least 1.
-        groups: debate of each point, n strings or integers. Points of one debate share their candidates and are not
-            independent, so an interval over single points is too narrow; with groups whole debates are resampled.
-        n_bootstrap: resamples for the interval; 0 for none.
-        seed: of the resampling.
-
-    Returns:
-        dict with `accuracy_at_1`, `accuracy_at_1_low`, `accuracy_at_1_high`, `accuracy_at_k`, `mean_reciprocal_rank`,
-        `n`; the bounds are None without resamples or with one point (one group) only.
-
-    Raises:
-        ValueError: for any input outside the ranges above, naming the option or the index.
+    With `groups` whole debates are resampled: points of one debate share their candidates and are not independent, so
+    an interval over single points is too narrow. Arguments, keys and errors are those of the metric, see
+    `CounterargumentAccuracy`; all but the key of its name.
 
     Source: Wachsmuth et al. 2018 (accuracy@1); Shi et al. 2023, Tables 2 and 3.
     """
@@ -153,13 +142,7 @@ def accuracy_interval(
     """95 % percentile interval of the share of right points when groups are drawn with replacement.
 
     A draw holds as many groups as there are, and so more or fewer points than n where groups differ in size; its
-    accuracy is over the points that it holds.
-
-    Args:
-        right: whether each point counts as right, shape `(n,)` of bool.
-        groups: number of the group of each point, from 0, shape `(n,)`.
-        n_bootstrap: resamples; 0 gives None for both bounds, and so does one group.
-        seed: of the resampling.
+    accuracy is over the points that it holds. Both bounds are None without resamples or with one group.
     """
     sizes = np.bincount(groups)
     if n_bootstrap == 0 or len(sizes) == 1:
@@ -179,8 +162,10 @@ def accuracy_interval(
 
 def check_rankings(predictions, references) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Rankings and right ids as lists of integer arrays, or a ValueError that names the index and the cure."""
-    predictions, references = as_id_lists("predictions", predictions), as_id_lists("references", references, True)
-    check_lengths(predictions, references)
+    predictions, references = as_id_lists("predictions", predictions), as_id_lists("references", references)
+    check_consistent_length(predictions, references)
+    if not predictions:
+        raise ValueError("predictions and references are empty: there is nothing to score.")
     for i, ranking in enumerate(predictions):
         ids, counts = np.unique(ranking, return_counts=True)
         if len(ids) < len(ranking):
@@ -191,52 +176,40 @@ def check_rankings(predictions, references) -> tuple[list[np.ndarray], list[np.n
     return predictions, references
 
 
-def as_id_lists(name: str, values, sets: bool = False) -> list[np.ndarray]:
-    """One int64 array of ids per point, also of sets where `sets`; a ValueError names the first entry that is none."""
-    if values is None or isinstance(values, (str, dict)) or not np.iterable(values):
+def as_id_lists(name: str, values) -> list[np.ndarray]:
+    """One int64 array of ids per point; a ValueError names the first entry that holds no ids."""
+    if isinstance(values, (str, dict)) or not np.iterable(values):
         raise ValueError(f"{name} must be a list with one list of ids per point, not {values!r}.")
     if hasattr(values, "__getitem__"):
         values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
-    return [as_ids(f"{name}[{i}]", entry, sets) for i, entry in enumerate(values)]
-
-
-def as_ids(name: str, values, sets: bool = False) -> np.ndarray:
-    """A one-dimensional int64 array of at least one id, none negative; else a ValueError that names the entry."""
-    if isinstance(values, (set, frozenset)):
-        if not sets:
-            raise ValueError(f"{name} is {values!r}, which has no order: pass a list of ids, best first.")
-        values = sorted(values)
-    try:
-        ids = np.asarray(values)
-    except ValueError as error:  # lists of several lengths within one entry
-        raise ValueError(f"{name} must be a flat list of ids: {error}.") from None
-    if ids.ndim != 1:
-        raise ValueError(f"{name} is {values!r}: pass a list of ids, also for one id only.")
-    if not ids.size:
-        raise ValueError(f"{name} is empty: pass at least one id (for a ranking that found nothing, a wrong one).")
-    if ids.dtype.kind not in "iu":
-        raise ValueError(f"{name} is {values!r}: ids must be whole numbers, and none may be missing.")
-    if ids.min() < 0:
-        raise ValueError(
-            f"{name} holds {ids.min()}: ids start at 0; drop the -1 with which an index fills short rankings."
-        )
-    return ids.astype(np.int64)
+    lists = []
+    for i, entry in enumerate(values):
+        if name == "references" and isinstance(entry, (set, frozenset)):  # a ranking has an order, and a set none
+            entry = sorted(entry)
+        try:
+            ids = np.asarray(entry)
+        except ValueError:  # lists of several lengths within one entry
+            ids = np.asarray(None)
+        if ids.ndim != 1 or not ids.size or ids.dtype.kind not in "iu" or ids.min() < 0:
+            raise ValueError(
+                f"{name}[{i}] is {entry!r}: pass a list of at least one id, whole numbers from 0 on; drop the -1 with "
+                "which an index fills short rankings, and name a wrong id where it found nothing."
+            )
+        lists.append(ids.astype(np.int64))
+    return lists
 
 
 def group_numbers(groups, n: int) -> np.ndarray:
-    """Groups numbered from 0 in order of appearance, shape `(n,)`; without groups each point is one by itself."""
+    """Groups numbered from 0, shape `(n,)`; without groups each point is one by itself."""
     if groups is None:
         return np.arange(n)
-    if isinstance(groups, str) or not np.iterable(groups):
-        raise ValueError(f"groups must be a list with the debate of each point, not {groups!r}.")
-    groups = list(groups)
-    if len(groups) != n:
-        raise ValueError(f"{len(groups)} groups but {n} points: pass the debate of each point.")
-    numbers: dict = {}
+    groups = list(groups) if np.iterable(groups) and not isinstance(groups, str) else [groups]
     for i, group in enumerate(groups):
         if not isinstance(group, (str, int, np.integer)):
             raise ValueError(f"groups[{i}] is {group!r}: pass names or numbers of debates, and none may be missing.")
-        numbers.setdefault(group, len(numbers))
+    if len(groups) != n:
+        raise ValueError(f"{len(groups)} groups but {n} points: pass a list with the debate of each point.")
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     return np.array([numbers[group] for group in groups])
 
 
@@ -249,20 +222,6 @@ def check_cutoffs(k) -> list[int]:
 
 def whole(name: str, value, least: int) -> int:
     """The value as an integer that is not below `least`, or a ValueError that names the option."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if number < least:
+    if not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} is {value!r}: pass a whole number of at least {least}.")
-    return number
-
-
-def check_lengths(predictions, references) -> None:
-    """Raises a ValueError if the two inputs differ in length or are empty."""
-    if len(predictions) != len(references):
-        raise ValueError(
-            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
-        )
-    if len(predictions) == 0:
-        raise ValueError("predictions and references are empty: there is nothing to score.")
+    return int(value)

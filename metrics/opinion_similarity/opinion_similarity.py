@@ -8,6 +8,7 @@ import datasets
 import evaluate
 import numpy as np
 from scipy.stats import kendalltau, pearsonr
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 _DESCRIPTION = """
 Opinion similarity compares similarities of pairs of opinion sentences with the mean of people's scores from 0
@@ -23,6 +24,7 @@ Args:
     references (`list` or `numpy.ndarray` of `float`, shape `(n,)`): mean human score of each pair, in [0, 4].
     boundary (`float`, default 1.5): pairs with a score up to this one are broadly different; in [0, 4).
 Returns:
+    opinion_similarity (`float`): equal to `pearson`.
     pearson (`float`), kendall (`float`): correlation over all pairs, in [-1, 1]; Kendall's is tau-b.
     pearson_different, kendall_different, pearson_similar, kendall_similar (`float` or `None`): the same within a group;
         None if the group has less than two pairs or only equal predictions or references.
@@ -44,6 +46,7 @@ Examples:
     ... )
     >>> for name, value in scores.items():
     ...     print(name, round(value, 3))
+    opinion_similarity 0.107
     pearson 0.107
     kendall 0.071
     pearson_different -0.185
@@ -90,31 +93,25 @@ class OpinionSimilarity(evaluate.Metric):
         super().add_batch(predictions=predictions, references=references, **kwargs)
 
     def _compute(self, predictions, references, boundary=1.5):
-        return opinion_similarity(predictions, references, boundary=boundary)
+        scores = opinion_similarity(predictions, references, boundary=boundary)
+        return {"opinion_similarity": scores["pearson"], **scores}
 
 
 def opinion_similarity(predictions, references, boundary: float = 1.5) -> dict:
     """Correlation of similarities with human scores, overall and by group, and rates of opposite quartiles.
 
-    Args:
-        predictions: similarities, shape `(n,)`, finite, on any scale on which higher is more similar.
-        references: mean human scores, shape `(n,)`, in [0, 4].
-        boundary: pairs with a score up to this one are broadly different, those above it broadly similar; in [0, 4).
-
-    Returns:
-        dict with `pearson`, `kendall`, `pearson_different`, `kendall_different`, `pearson_similar`, `kendall_similar`,
-        `wrong_quartile_different`, `wrong_quartile_similar`, `top_quartile_different`, `bottom_quartile_similar`,
-        `n_different`, `n_similar`.
-
-    Raises:
-        ValueError: see `check_scores` and `check_boundary`; also for one pair only, or if all predictions or all
-            references are equal.
+    Arguments, keys and errors are those of the metric, see `OpinionSimilarity`; all but the key of its name.
 
     Source: Tay et al. 2021, Tables 3 and 4 (correlations) and 9 (rates).
     """
     predictions, references = check_scores(predictions, references)
     boundary = check_boundary(boundary)
-    check_varied(predictions, references)
+    for name, values in {"predictions": predictions, "references": references}.items():
+        if np.ptp(values) == 0:  # so are those of one pair
+            raise ValueError(
+                f"All {len(values)} {name} equal {values[0]:g}, so a correlation is undefined: add pairs, and check "
+                "that the measure does not give every pair the same similarity."
+            )
     different = references <= boundary
     groups = {"different": different, "similar": ~different}
     top, bottom = outer_quartiles(predictions)
@@ -144,12 +141,6 @@ def outer_quartiles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which values lie in the top quartile (above the third quartile) and in the bottom one (below the first).
 
     Values that tie with a quartile lie in neither, so of a measure that is 0 for most pairs none is in the bottom.
-
-    Args:
-        values: shape `(n,)`; quartiles are interpolated linearly.
-
-    Returns:
-        Two boolean arrays of shape `(n,)`.
     """
     first, third = np.quantile(values, [0.25, 0.75])
     return values > third, values < first
@@ -163,7 +154,7 @@ def share(chosen: np.ndarray, group: np.ndarray) -> float | None:
 def check_scores(predictions, references) -> tuple[np.ndarray, np.ndarray]:
     """Finite similarities and scores in [0, 4] as float64 arrays of one length, or a ValueError that names the cure."""
     predictions, references = as_numbers("predictions", predictions), as_numbers("references", references)
-    check_lengths(predictions, references)
+    check_consistent_length(predictions, references)
     bad = np.flatnonzero((references < 0) | (references > HIGHEST))
     if bad.size:
         raise ValueError(
@@ -175,51 +166,23 @@ def check_scores(predictions, references) -> tuple[np.ndarray, np.ndarray]:
 
 def check_boundary(boundary) -> float:
     """The boundary as a float in [0, 4), or a ValueError."""
-    try:
-        number = float(boundary)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not 0 <= number < HIGHEST:
+    if not isinstance(boundary, (int, float, np.number)) or not 0 <= boundary < HIGHEST:
         raise ValueError(
             f"boundary is {boundary!r}: pass the highest score of broadly different pairs, from 0 to below {HIGHEST}."
         )
-    return number
-
-
-def check_varied(predictions: np.ndarray, references: np.ndarray) -> None:
-    """Raises a ValueError where the correlation over all pairs is undefined."""
-    if len(predictions) < 2:
-        raise ValueError("There is one pair only, and a correlation needs two: add pairs.")
-    for name, values, cure in (
-        ("predictions", predictions, "Check that the measure does not give every pair the same similarity."),
-        ("references", references, "Add pairs that people scored differently."),
-    ):
-        if values.min() == values.max():
-            raise ValueError(f"All {len(values)} {name} equal {values[0]:g}, so a correlation is undefined. {cure}")
-
-
-def check_lengths(predictions, references) -> None:
-    """Raises a ValueError if the two inputs differ in length or are empty."""
-    if len(predictions) != len(references):
-        raise ValueError(
-            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
-        )
-    if len(predictions) == 0:
-        raise ValueError("predictions and references are empty: there is nothing to score.")
+    return float(boundary)
 
 
 def as_numbers(name: str, values) -> np.ndarray:
-    """A finite, one-dimensional float64 array of `values`; a ValueError names the first bad entry."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
     try:
-        if hasattr(values, "__getitem__"):
-            values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        # [:] since a lazy column of a dataset is slow to read one entry at a time
+        numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
+    except (TypeError, ValueError, KeyError) as error:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
-    if numbers.ndim != 1:
-        given = "None" if values is None else f"an input of shape {numbers.shape}"
-        raise ValueError(f"{name} must be a flat list or array of numbers, not {given}.")
+    if not numbers.size:
+        raise ValueError(f"{name} is empty: there is nothing to score.")
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {list(values)[bad[0]]}: drop or repair missing and infinite entries.")
+        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
     return numbers

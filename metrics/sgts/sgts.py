@@ -9,6 +9,7 @@ import evaluate
 import numpy as np
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 _DESCRIPTION = """
 Sentiment-guided Textual Similarity (SgTS) is the Spearman correlation between the cosine similarity of two sentence
@@ -22,6 +23,7 @@ Args:
     predictions (`list` or `numpy.ndarray` of `float`, shape `(n,)`): cosine similarity of each pair, in [-1, 1].
     references (`list` or `numpy.ndarray` of `int`, shape `(n,)`): 1 = same polarity, 0 = different polarity.
 Returns:
+    sgts (`float`): equal to `spearman`.
     spearman (`float`): Spearman correlation, in [-1, 1]; the paper's SgTS.
     ceiling (`float`): the highest Spearman correlation a tie-free ranking can reach on these references, in (0, 1].
     normalized (`float`): spearman / ceiling; in [-1, 1] if no two similarities are equal.
@@ -34,8 +36,15 @@ Examples:
     >>> import evaluate
     >>> sgts = evaluate.load("metrics/sgts")
     >>> scores = sgts.compute(predictions=[0.9, 0.2, 0.6, 0.7], references=[1, 0, 1, 0])
-    >>> {name: round(value, 3) for name, value in scores.items()}
-    {'spearman': 0.447, 'ceiling': 0.894, 'normalized': 0.5, 'auroc': 0.75, 'n_same': 2, 'n_different': 2}
+    >>> for name, value in scores.items():
+    ...     print(name, round(value, 3))
+    sgts 0.447
+    spearman 0.447
+    ceiling 0.894
+    normalized 0.5
+    auroc 0.75
+    n_same 2
+    n_different 2
 """
 
 _CITATION = r"""
@@ -72,31 +81,24 @@ class Sgts(evaluate.Metric):
         super().add_batch(predictions=predictions, references=references, **kwargs)
 
     def _compute(self, predictions, references):
-        return sgts(predictions, references)
+        scores = sgts(predictions, references)
+        return {"sgts": scores["spearman"], **scores}
 
 
 def sgts(predictions, references) -> dict:
-    """Spearman correlation of similarities with a 0/1 gold, its ceiling, their ratio, and AUROC.
+    """Spearman correlation of cosines with a 0/1 gold, its ceiling, their ratio, and AUROC (SentiCSE, Section 2).
 
-    Args:
-        predictions: cosine similarities, shape `(n,)`, in [-1, 1].
-        references: 1 for same polarity, 0 for different polarity, shape `(n,)`.
-
-    Returns:
-        dict with `spearman`, `ceiling`, `normalized`, `auroc`, `n_same`, `n_different`.
-
-    Raises:
-        ValueError: see `check_pairs` and `check_both_classes`; also if all predictions are equal.
-
-    Source: SentiCSE, Section 2 and Table 3 (Spearman, "all" setting).
+    Arguments, keys and errors are those of the metric, see `Sgts`; all but the key `sgts`.
     """
     predictions, references = check_pairs(predictions, references)
-    n_different, n_same = check_both_classes(references, "different polarity", "same polarity")
-    if predictions.min() == predictions.max():
-        raise ValueError(
-            f"All {len(predictions)} predictions equal {predictions[0]:g}, so a rank correlation is undefined. "
-            "Check that the encoder does not map every text to the same vector."
-        )
+    for name, values in {"predictions": predictions, "references": references}.items():
+        if np.ptp(values) == 0:
+            raise ValueError(
+                f"All {len(values)} {name} equal {values[0]:g}, so a rank correlation is undefined: add pairs of both "
+                "classes, and check that the encoder does not map every text to the same vector."
+            )
+    n_same = int(references.sum())
+    n_different = len(references) - n_same
     spearman = float(spearmanr(predictions, references).statistic)
     ceiling = spearman_ceiling(n_same, n_different)
     return {
@@ -115,13 +117,6 @@ def spearman_ceiling(n_same: int, n_different: int) -> float:
     With n = s + d the best ranking puts all s pairs above all d pairs, so the mean ranks of the classes differ by
     n / 2. The covariance with the gold is then `(s d / n^2) (n / 2)`, the gold's variance is `s d / n^2`, and that of
     the ranks 1..n is `(n^2 - 1) / 12`. For s = d it falls from 1 at n = 2 towards `sqrt(3) / 2 = 0.866`.
-
-    Args:
-        n_same: number of pairs with gold 1, at least 1.
-        n_different: number of pairs with gold 0, at least 1.
-
-    Returns:
-        A float in (0, 1].
     """
     n = n_same + n_different
     return float(np.sqrt(3 * n_same * n_different / (n**2 - 1)))
@@ -130,35 +125,15 @@ def spearman_ceiling(n_same: int, n_different: int) -> float:
 def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
     """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError that names the cure."""
     predictions, references = as_cosines(predictions), as_numbers("references", references)
-    check_lengths(predictions, references)
+    check_consistent_length(predictions, references)
     bad = np.flatnonzero((references != 0) & (references != 1))
     if bad.size:
         raise ValueError(f"references[{bad[0]}] is {references[bad[0]]:g}: labels must be 0 or 1.")
     return predictions, references
 
 
-def check_both_classes(references: np.ndarray, zero: str, one: str) -> tuple[int, int]:
-    """Number of zeros and of ones; a ValueError if either is missing."""
-    n_one = int(np.count_nonzero(references))
-    n_zero = len(references) - n_one
-    if not n_zero or not n_one:
-        only, missing = (f"1 ({one})", f"0 ({zero})") if n_one else (f"0 ({zero})", f"1 ({one})")
-        raise ValueError(f"All {len(references)} references are {only}: add pairs with reference {missing}.")
-    return n_zero, n_one
-
-
-def check_lengths(predictions, references) -> None:
-    """Raises a ValueError if the two inputs differ in length or are empty."""
-    if len(predictions) != len(references):
-        raise ValueError(
-            f"{len(predictions)} predictions but {len(references)} references: pass one reference per prediction."
-        )
-    if len(predictions) == 0:
-        raise ValueError("predictions and references are empty: there is nothing to score.")
-
-
 def as_cosines(values) -> np.ndarray:
-    """A float64 array clipped to [-1, 1]; a ValueError names the first value that is further out than `TOLERANCE`."""
+    """Predictions clipped to [-1, 1]; a ValueError names the first that is further out than `TOLERANCE`."""
     cosines = as_numbers("predictions", values)
     bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
     if bad.size:
@@ -170,17 +145,15 @@ def as_cosines(values) -> np.ndarray:
 
 
 def as_numbers(name: str, values) -> np.ndarray:
-    """A finite, one-dimensional float64 array of `values`; a ValueError names the first bad entry."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
     try:
-        if hasattr(values, "__getitem__"):
-            values = values[:]  # a lazy column of a dataset is slow to read one entry at a time
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        # [:] since a lazy column of a dataset is slow to read one entry at a time
+        numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
+    except (TypeError, ValueError, KeyError) as error:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
-    if numbers.ndim != 1:
-        given = "None" if values is None else f"an input of shape {numbers.shape}"
-        raise ValueError(f"{name} must be a flat list or array of numbers, not {given}.")
+    if not numbers.size:
+        raise ValueError(f"{name} is empty: there is nothing to score.")
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {list(values)[bad[0]]}: drop or repair missing and infinite entries.")
+        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
     return numbers

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from datasets import Dataset
 
 from metrics.opinion_similarity.opinion_similarity import opinion_similarity, outer_quartiles
 
@@ -104,55 +103,19 @@ def test_authors_figures_from_their_similarities(corpora, domain, rates):
     assert (*(round(rate, 3) for rate in found), scores["n_different"], scores["n_similar"]) == rates
 
 
-ERRORS = [
-    ([], [], "empty"),
-    ([0.1], [1], "one pair only"),
-    ([0.1, 0.2], [1], "2 predictions but 1 references"),
-    ([0.1, float("nan")], [1, 0], r"predictions\[1\] is nan"),
-    ([0.1, None], [1, 0], r"predictions\[1\] is None"),
-    ([float("inf"), 0.1], [1, 0], r"predictions\[0\] is inf"),
-    ([0.1, 0.2], [1, None], r"references\[1\] is None"),
-    ([0.1, 0.2], [1, 4.5], r"references\[1\] is 4.5, outside \[0, 4\]"),
-    ([0.1, 0.2], [-1, 4], r"references\[0\] is -1, outside \[0, 4\]"),
-    ([0.1, 0.2], ["same", "different"], "references must be a flat list or array of numbers: .*'same'"),
-    ([[0.1, 0.2]], [1, 0], r"predictions must be .* not an input of shape \(1, 2\)"),
-    ({"a": 0.1}, [1], "predictions must be a flat list"),
-    ([0.1, 0.2], None, "references must be .* not None"),
-    ([0.1, 0.1], [0, 1], "All 2 predictions equal 0.1, so a correlation is undefined"),
-    ([0.1, 0.2], [3, 3], "All 2 references equal 3, so a correlation is undefined"),
-]
-
-
-@pytest.mark.parametrize(("predictions", "references", "message"), ERRORS)
-def test_bad_input_is_named(predictions, references, message, load_metric):
+@pytest.mark.parametrize(
+    ("predictions", "references", "options", "message"),
+    [
+        ([0.1], [1], {}, "All 1 predictions equal 0.1, so a correlation is undefined: add pairs"),
+        ([0.1, 0.1], [0, 1], {}, "All 2 predictions equal 0.1"),
+        ([0.1, 0.2], [3, 3], {}, "All 2 references equal 3"),
+        ([0.1, 0.2], [1], {}, r"inconsistent numbers of samples: \[2, 1\]"),
+        ([0.1, 0.2], [1, None], {}, r"references\[1\] is nan"),
+        ([0.1, 0.2], [1, 4.5], {}, r"references\[1\] is 4.5, outside \[0, 4\]"),
+        ([0.1, 0.2], [-1, 4], {}, r"references\[0\] is -1, outside \[0, 4\]"),
+        *(([0, 1], [0, 4], {"boundary": value}, "boundary is") for value in (-0.5, 4, float("nan"), "low", None)),
+    ],
+)
+def test_bad_input_is_named(predictions, references, options, message):
     with pytest.raises(ValueError, match=message):
-        opinion_similarity(predictions, references)
-    with pytest.raises(ValueError, match=message):
-        load_metric("opinion_similarity").compute(predictions=predictions, references=references)
-
-
-@pytest.mark.parametrize("boundary", [-0.5, 4, float("nan"), "low", None])
-def test_bad_boundary_is_named(boundary, load_metric):
-    with pytest.raises(ValueError, match=r"boundary is .*: pass the highest score of broadly different pairs"):
-        load_metric("opinion_similarity").compute(predictions=[1, 2], references=[0, 4], boundary=boundary)
-
-
-def test_lists_arrays_columns_and_batches_agree(load_metric):
-    similarities, people = [0.9, 0.2, 0.6, 0.5 + 1e-12, 0.5], [4, 0, 3, 1.5, 1]
-    expected, metric = opinion_similarity(similarities, people), load_metric("opinion_similarity")
-    rows = Dataset.from_dict({"similarity": similarities, "score": people})
-    assert expected["kendall_different"] == 1  # in float32 two of the similarities would tie
-    assert metric.compute(predictions=similarities, references=people) == expected
-    assert metric.compute(predictions=np.array(similarities), references=np.array(people)) == expected
-    assert metric.compute(predictions=rows["similarity"], references=rows["score"]) == expected
-    metric.add_batch(predictions=similarities[:3], references=people[:3])
-    metric.add_batch(predictions=similarities[3:], references=people[3:])
-    assert metric.compute() == expected
-    assert metric.compute(predictions=similarities, references=people, boundary=3)["n_similar"] == 1
-
-
-def test_an_error_leaves_nothing_behind(load_metric):
-    metric = load_metric("opinion_similarity")
-    with pytest.raises(ValueError):
-        metric.compute(predictions=[0.1, 7], references=[1, 5])
-    assert metric.compute(predictions=[0.9, 0.2], references=[1, 0])["n_different"] == 2
+        opinion_similarity(predictions, references, **options)
