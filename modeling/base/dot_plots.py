@@ -11,8 +11,7 @@ matplotlib.use("Agg")  # runs where there is no screen
 
 import matplotlib.pyplot as plt
 
-from modeling.base.plots import plain, save_figure
-from modeling.search.group_plots import MARKERS, OTHER, group_colours
+from modeling.base.plots import MARKERS, OTHER, group_colours, plain, save_figure
 
 Figures = Mapping[tuple[str, str], float | None]
 

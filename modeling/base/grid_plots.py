@@ -30,8 +30,7 @@ from modeling.base.grids import (
     shown,
     spread,
 )
-from modeling.base.plots import plain, save_figure
-from modeling.search.group_plots import CYCLE, MARKERS
+from modeling.base.plots import CYCLE, MARKERS, plain, save_figure
 
 BASE = "#555555"
 SAME = 1e-6  # figures of one encoder that differ by less do so by rounding

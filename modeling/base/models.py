@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
+import json
 import re
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
+import torch
 from huggingface_hub import ModelCard, constants
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
@@ -328,3 +331,19 @@ def recorded_base(model: str) -> str | None:
     except (OSError, ValueError):  # none, or out of reach
         return None
     return found[0] if isinstance(found, list) else found
+
+
+def identity(model: SentenceTransformer) -> str:
+    """What a model is, whatever it is called and wherever it lies: its weights and how it reads a text.
+
+    Returns:
+        16 hex digits, the same for models that give the same vectors for the same reason.
+    """
+    lora = [str((m.scaling, m.active_adapters, m.disable_adapters)) for m in model.modules() if hasattr(m, "lora_A")]
+    parts = [[type(part).__name__, str(getattr(part, "pooling_mode", ""))] for part in model]
+    settings = [model.max_seq_length, model.prompts, model.default_prompt_name, parts, lora]
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()[:16]

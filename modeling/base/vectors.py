@@ -1,12 +1,14 @@
-"""Embeddings of many texts, computed once, kept on disk, and resumed where an interruption left them."""
+"""Vectors of texts: each computed once per model, kept on disk by the text's hash, resumed after an interruption."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from filelock import FileLock
@@ -15,28 +17,162 @@ from tqdm.auto import tqdm
 
 from dataset_scripts.base.files import read_json, write_json
 from modeling.base.adapters import TOLERANCE, probe_vectors
+from modeling.base.models import identity
 
-CHUNK = 1024  # texts between two checkpoints: ten seconds of MiniLM on one core
+CHUNK = 1024  # texts between two writes: ten seconds of MiniLM on one core
+HASH = np.dtype("S16")
+
+
+class Vectors:
+    """Unit vectors of texts; a text that was embedded before is read, whatever else it was embedded with.
+
+    In `folder/IDENTITY/` the vectors lie one after another, and the texts' hashes in the same order in a file beside
+    them. Vectors are written before their hashes: what a killed process had finished is used, the rest is computed.
+    Several processes may embed at once; none computes what another has written.
+
+    Args:
+        model: The encoder; its weights must not change while this object is used.
+        folder: Where vectors are kept, of any number of models; None keeps them in memory.
+        task: Embed as queries or as documents, where the model tells these apart.
+    """
+
+    def __init__(
+        self,
+        model: SentenceTransformer,
+        folder: Path | None = None,
+        task: Literal["query", "document"] | None = None,
+    ) -> None:
+        self.model = model
+        self.encode = getattr(model, f"encode_{task}") if task else model.encode
+        self.folder = None
+        if folder is not None:
+            self.folder = Path(folder) / (f"{identity(model)}-{task}" if task else identity(model))
+        self._hashes = np.empty(0, HASH)
+        self._vectors = np.empty((0, 0), np.float32)  # in memory; on disk they are mapped when they are asked for
+
+    def __call__(self, texts: Sequence[str], batch_size: int = 128) -> np.ndarray:
+        """Embeds what is missing and returns the vectors.
+
+        Args:
+            texts: n texts, at least one; the same one may come twice.
+            batch_size: Texts per forward pass.
+
+        Returns:
+            Shape (n, dimension), float32, rows of length 1. A read-only memory map where the rows lie one after
+            another on disk, as those of new and distinct texts do; else a copy.
+
+        Raises:
+            ValueError: If there are no texts, a vector is not finite, or the files in the folder are damaged.
+        """
+        if not len(texts):
+            raise ValueError("there are no texts to embed")
+        digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts)
+        wanted = np.frombuffer(b"".join(digests), HASH)
+        self._refresh()
+        distinct, first = np.unique(wanted, return_index=True)
+        self._compute(texts, wanted, np.sort(first[~np.isin(distinct, self._hashes)]), batch_size)
+        order = np.argsort(self._hashes, kind="stable")
+        rows = order[np.searchsorted(self._hashes, wanted, sorter=order)]
+        vectors = self._mapped() if self.folder else self._vectors
+        consecutive = rows[0] + len(rows) <= len(vectors) and (np.diff(rows) == 1).all()
+        return vectors[rows[0] : rows[0] + len(rows)] if consecutive else vectors[rows]
+
+    def _compute(self, texts: Sequence[str], hashes: np.ndarray, missing: np.ndarray, batch_size: int) -> None:
+        """Embeds and stores the texts of the rows `missing`, all at once in memory and by chunks on disk."""
+        size = CHUNK if self.folder else len(missing)
+        if self.folder:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        with tqdm(total=len(missing), desc="embedding", unit="text", disable=len(missing) <= CHUNK) as bar:
+            while len(missing):
+                with FileLock(self.folder / "lock") if self.folder else nullcontext():
+                    if len(others := self._refresh()):  # what another process has embedded meanwhile
+                        missing = missing[~np.isin(hashes[missing], others)]
+                    rows, missing = missing[:size], missing[size:]
+                    if len(rows):
+                        self._append(hashes[rows], self._embed([texts[row] for row in rows], batch_size))
+                bar.update(bar.total - len(missing) - bar.n)
+
+    def _embed(self, texts: list[str], batch_size: int) -> np.ndarray:
+        vectors = self.encode(texts, batch_size=batch_size, normalize_embeddings=True, show_progress_bar=False)
+        vectors = np.asarray(vectors, np.float32)
+        if bad := np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist():
+            raise ValueError(f"the model gives no finite vector of {texts[bad[0]]!r}: its weights are damaged")
+        return vectors
+
+    def _refresh(self) -> np.ndarray:
+        """Reads, and returns, the hashes that came to the folder since the last time."""
+        path = self.folder / "hashes" if self.folder else None
+        if path is None or not path.exists():
+            return self._hashes[:0]
+        new = np.fromfile(path, HASH, offset=len(self._hashes) * HASH.itemsize)
+        self._hashes = np.concatenate([self._hashes, new])
+        return new
+
+    def _append(self, hashes: np.ndarray, vectors: np.ndarray) -> None:
+        count = len(self._hashes)
+        if self.folder:
+            _write_at(self.folder / "vectors", count * vectors[0].nbytes, vectors)
+            _write_at(self.folder / "hashes", count * HASH.itemsize, hashes)
+        else:
+            self._vectors = np.concatenate([self._vectors.reshape(count, vectors.shape[1]), vectors])
+        self._hashes = np.concatenate([self._hashes, hashes])
+
+    def _mapped(self) -> np.ndarray:
+        path, count = self.folder / "vectors", len(self._hashes)
+        shape = (count, self.model.get_embedding_dimension())
+        if not path.exists() or path.stat().st_size < count * shape[1] * 4:
+            raise ValueError(f"{self.folder} is damaged: delete it, and the vectors are computed again")
+        return np.memmap(path, np.float32, "r", shape=shape)
+
+
+def _write_at(path: Path, offset: int, array: np.ndarray) -> None:
+    """Writes from `offset` on, in place of what a killed process left there."""
+    try:
+        path.touch()
+        with path.open("r+b") as file:
+            file.truncate(offset)
+            file.seek(offset)
+            file.write(array.tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:  # such as a full disk, of which the error alone names no file
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def pair_similarities(
+    model: SentenceTransformer | Vectors, columns: Sequence[Sequence[str]], folder: Path | None = None
+) -> np.ndarray:
+    """Cosine similarities between all columns of rows, every distinct text embedded once.
+
+    Args:
+        model: The encoder, or its vectors.
+        columns: k columns of n texts.
+        folder: Where vectors of an encoder are kept; None computes them in memory.
+
+    Returns:
+        Shape (k (k - 1) / 2, n), in [-1, 1]; for k = 3 the order is (0, 1), (0, 2), (1, 2).
+    """
+    index = {text: row for row, text in enumerate(dict.fromkeys(chain.from_iterable(columns)))}
+    rows = [np.fromiter((index[text] for text in column), np.int64) for column in columns]
+    embeddings = (model if isinstance(model, Vectors) else Vectors(model, folder))(list(index))
+    return np.stack([_row_dots(embeddings, one, other) for one, other in combinations(rows, 2)])
+
+
+def _row_dots(vectors: np.ndarray, left: np.ndarray, right: np.ndarray, block: int = 65536) -> np.ndarray:
+    """Dot products by blocks: a million pairs of 768-dimensional vectors at once would take 6 GB."""
+    dots = [
+        np.einsum("nd,nd->n", vectors[left[start : start + block]], vectors[right[start : start + block]])
+        for start in range(0, len(left), block)
+    ]
+    return np.clip(np.concatenate(dots), -1.0, 1.0)
+
+
+# what follows serves rooms that do not call `Vectors` yet
 
 
 def embed(model: SentenceTransformer, texts: Sequence[str], folder: Path, batch_size: int = 128) -> np.ndarray:
-    """Unit vectors of texts, from disk if they were computed before.
-
-    The file's name is a hash of the model's behaviour and of the texts: another model or another corpus is
-    another file, never a mixture.
-
-    Args:
-        model: The encoder.
-        texts: The texts, n of them.
-        folder: Where vectors are kept.
-        batch_size: Texts per forward pass.
-
-    Returns:
-        Read-only memory map of shape (n, dimension), float32.
-    """
-    if not len(texts):
-        raise ValueError("there are no texts to embed")
-    return embed_file(model, texts, folder / f"{_key(model, texts)}.npy", batch_size)
+    """Unit vectors of texts, from disk if they were computed before; see `Vectors`."""
+    return Vectors(model, folder)(texts, batch_size)
 
 
 def embed_file(model: SentenceTransformer, texts: Sequence[str], path: Path, batch_size: int = 128) -> np.ndarray:
@@ -69,14 +205,6 @@ def embedded(path: Path) -> int:
     """How many texts an interrupted `embed_file` has embedded; 0 where there is none."""
     there = path.with_suffix(".partial.npy").exists()
     return (read_json(path.with_suffix(".json")) or {"done": 0})["done"] if there else 0
-
-
-def _key(model: SentenceTransformer, texts: Sequence[str]) -> str:
-    digest = hashlib.sha256(np.round(probe_vectors(model), 4).tobytes())
-    digest.update(str(model.max_seq_length).encode())
-    for text in texts:
-        digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-    return digest.hexdigest()[:24]
 
 
 def _compute(model: SentenceTransformer, texts: Sequence[str], path: Path, batch_size: int) -> None:
@@ -112,36 +240,3 @@ def differs(stored: dict[str, Any], found: dict[str, Any]) -> str | None:
     if stored["max_seq_length"] != found["max_seq_length"]:
         return f"it reads {found['max_seq_length']} tokens instead of {stored['max_seq_length']}"
     return None
-
-
-def pair_similarities(
-    model: SentenceTransformer, columns: Sequence[Sequence[str]], folder: Path | None = None
-) -> np.ndarray:
-    """Cosine similarities between all columns of rows, every distinct text embedded once.
-
-    Args:
-        model: The encoder.
-        columns: k columns of n texts.
-        folder: Where vectors are kept; None computes them in memory.
-
-    Returns:
-        Shape (k (k - 1) / 2, n), in [-1, 1]; for k = 3 the order is (0, 1), (0, 2), (1, 2).
-    """
-    index: dict[str, int] = {}
-    rows = [np.fromiter((index.setdefault(text, len(index)) for text in column), np.int64) for column in columns]
-    texts = list(index)
-    if folder is None:
-        vectors = model.encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=len(texts) > CHUNK)
-    else:
-        vectors = embed(model, texts, folder)
-    pairs = [(i, j) for i in range(len(columns)) for j in range(i + 1, len(columns))]
-    return np.stack([_row_dots(vectors, rows[i], rows[j]) for i, j in pairs])
-
-
-def _row_dots(vectors: np.ndarray, left: np.ndarray, right: np.ndarray, block: int = 65536) -> np.ndarray:
-    """Dot products by blocks: a million pairs of 768-dimensional vectors at once would take 6 GB."""
-    dots = [
-        np.einsum("nd,nd->n", vectors[left[start : start + block]], vectors[right[start : start + block]])
-        for start in range(0, len(left), block)
-    ]
-    return np.clip(np.concatenate(dots), -1.0, 1.0)

@@ -16,37 +16,18 @@ from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from scipy.stats import gaussian_kde
 
-from modeling.base.plots import plain, save_figure
+from modeling.base.plots import DASHES, MARKERS, OTHER, group_colours, plain, save_figure
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from modeling.search.axis import Axis
 
-# Paul Tol's vibrant colours, which stay apart for colour-blind readers; parties get the one people expect
-PARTIES = {
-    "#0077BB": ("d", "dem", "democrat", "democrats", "democratic"),
-    "#CC3311": ("r", "rep", "gop", "republican", "republicans"),
-    "#009988": ("i", "ind", "independent", "independents"),
-}
-CYCLE = ("#0077BB", "#EE7733", "#009988", "#CC3311", "#33BBEE", "#EE3377")
-OTHER = "#8A8A8A"
-MARKERS, DASHES = ("o", "^", "s", "D", "v", "P"), ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 MOST_GROUPS = 6  # more cannot be told apart; the smaller ones are drawn as one
 MOST_POINTS = 4000
 MOST_SCORES = 50_000  # of which a density is computed: of millions it would take minutes and look the same
 MOST_STATEMENTS = 12
 FEWEST = 20  # texts from which a density is drawn
-
-
-def group_colours(groups: Sequence[str]) -> dict[str, str]:
-    """Group -> colour; Democrats blue and Republicans red where groups are called so, the same at every call."""
-    party = {name: colour for colour, names in PARTIES.items() for name in names}
-    chosen = {group: party[group.lower()] for group in groups if group.lower() in party}
-    free = [colour for colour in CYCLE if not chosen or colour not in PARTIES]
-    for number, group in enumerate(group for group in groups if group not in chosen):
-        chosen[group] = free[number] if number < len(free) else OTHER
-    return chosen
 
 
 def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
@@ -94,7 +75,7 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     """Draws the similarity of texts to two opposite sides, and the axis score, by group.
 
     Args:
-        axis: From `modeling.search.axis.score_axis`; a seeded sample of `MOST_POINTS` rows is drawn as points, densities and
+        axis: From `modeling.search.axis.score_axis`; a seeded sample of `MOST_POINTS` rows is drawn, densities and
             means are of all.
         path: PNG to write.
         title: Above the figure.

@@ -10,8 +10,8 @@ from PIL import Image
 
 from modeling.base import run as running
 from modeling.base.grid_plots import write_grid
+from modeling.base.plots import CYCLE
 from modeling.base.recipe import expand_grid, load_recipe
-from modeling.search.group_plots import CYCLE
 
 SIZES = {2: 0.6, 5: 0.7, 10: 0.75, 50: 0.76}
 

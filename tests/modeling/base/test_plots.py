@@ -1,86 +1,96 @@
-"""Pictures of distributions of similarities, and of whose texts a statement finds."""
+"""Pictures: what is told apart is drawn apart, each kind is drawn of few and of no values, any format is written."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from PIL import Image
+from matplotlib.colors import to_hex
 
-from modeling.base.plots import plot_alignment, plot_distributions
+from modeling.base.plots import CYCLE, OTHER, check_picture, densities, dots, group_colours, lines, scatter
 
-RANDOM = np.random.default_rng(0)
-BEFORE = {"agree": RANDOM.normal(0.6, 0.1, 200).clip(-1, 1), "oppose": RANDOM.normal(0.55, 0.1, 150).clip(-1, 1)}
-AFTER = {"agree": RANDOM.normal(0.8, 0.05, 200).clip(-1, 1), "oppose": RANDOM.normal(-0.5, 0.1, 150).clip(-1, 1)}
+SIGNATURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
 
-def test_two_panels_on_the_same_axes(tmp_path, figures):
-    models = {"base": BEFORE, "trained": AFTER}
-    plot_distributions(models, tmp_path / "plots" / "a.png", "Invented: cosine similarity")
-    (figure,) = figures
-    base, trained = figure.axes
-    assert (base.get_title(), trained.get_title()) == ("base", "trained")
-    assert figure.get_suptitle() == "Invented: cosine similarity"
-    assert base.get_xlim() == trained.get_xlim()
-    assert base.get_ylim() == trained.get_ylim()
-    assert base.get_ylim()[0] == 0
-    assert [text.get_text() for text in base.get_legend().get_texts()] == ["agree (n=200)", "oppose (n=150)"]
-    for axis, groups in ((base, BEFORE), (trained, AFTER)):
-        # per group a density and a line at the mean, told apart by dashes and not by colour alone
-        density_agree, mean_agree, density_oppose, mean_oppose = axis.get_lines()
-        assert (density_agree.get_linestyle(), density_oppose.get_linestyle()) == ("-", "--")
-        assert mean_agree.get_xdata()[0] == pytest.approx(groups["agree"].mean())
-        assert mean_oppose.get_xdata()[0] == pytest.approx(groups["oppose"].mean())
-        grid = density_agree.get_xdata()
-        assert -1 <= grid[0] < min(AFTER["oppose"])  # nothing is cut off in either panel
-        assert grid[-1] == 1
-        assert max(density_agree.get_ydata()) < axis.get_ylim()[1]
-        # the peak of a density lies near its mean, and the area under it is one
-        assert grid[density_agree.get_ydata().argmax()] == pytest.approx(groups["agree"].mean(), abs=0.05)
-        assert np.trapezoid(density_agree.get_ydata(), grid) == pytest.approx(1, abs=0.05)
+def values(mean, count=40):
+    return np.random.default_rng(0).normal(mean, 0.1, count).clip(-1, 1)
 
 
-def test_file(tmp_path):
-    path = tmp_path / "a.png"
-    models = {"base": BEFORE, "trained": AFTER}
-    plot_distributions(models, path, "Invented")
-    with Image.open(path) as picture:
-        assert (picture.format, picture.size) == ("PNG", (1080, 408))  # 9 x 3.4 inches at 120 dots
-        assert "Software" not in picture.info
-        assert len(picture.convert("RGB").getcolors(100_000)) > 50
-    plot_distributions(models, tmp_path / "b.png", "Invented")
-    assert path.read_bytes() == (tmp_path / "b.png").read_bytes()
+@pytest.mark.parametrize(
+    "groups", [("one",), ("two topics", "one topic"), ("lower", "middle", "upper"), tuple("abcde")]
+)
+def test_each_group_has_a_colour_and_dashes_of_its_own(figures, tmp_path, groups):
+    densities({"base": {name: values(n / 5) for n, name in enumerate(groups)}}, tmp_path / "p.png", "any names")
+    curves = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) > 2]
+    assert len({to_hex(line.get_color()) for line in curves}) == len(groups)
+    assert len({line.get_linestyle() for line in curves}) >= min(len(groups), 3)
 
 
-def test_equal_or_single_values_have_no_density(tmp_path, figures):
-    groups = {"agree": np.array([0.5, 0.5]), "oppose": np.array([0.1])}
-    plot_distributions({"base": groups}, tmp_path / "a.png", "Invented")
-    lines = figures[0].axes[0].get_lines()
-    assert lines[0].get_ydata().max() == 0
-    assert lines[3].get_xdata()[0] == 0.1
-    assert lines[0].get_xdata()[0] == -0.2  # where nothing is lower
+def test_densities_show_the_measure_and_groups_of_few_or_none(figures, tmp_path):
+    models = {f"m{n}": {"apart": np.empty(0), "together": np.array([0.5])} for n in range(4)}
+    models["m3"]["apart"] = values(0.1)
+    densities(models, tmp_path / "plots" / "p.png", "costs $5 and $6", dict.fromkeys(models, "AUROC 0.50"))
+    visible = [axis for axis in figures[0].axes if axis.get_visible()]
+    assert [axis.get_title() for axis in visible] == [f"m{n}\nAUROC 0.50" for n in range(4)]
+    highest = max(line.get_ydata().max() for line in visible[3].lines if len(line.get_xdata()) > 2)
+    assert visible[0].get_ylim()[1] > highest  # one scale for all, which cuts none off
 
 
-def test_four_models_take_two_rows(tmp_path, figures):
-    empty = {"agree": np.array([]), "oppose": np.array([0.1, 0.2])}  # a sample may lack a group
-    plot_distributions({"a": BEFORE, "b": AFTER, "c": BEFORE, "d": empty}, tmp_path / "a.png", "Invented")
-    assert [axis.get_title() for axis in figures[0].axes] == ["a", "b", "c", "d", "", ""]
-    assert [axis.get_visible() for axis in figures[0].axes] == [True] * 4 + [False] * 2
-    assert len(figures[0].axes[3].get_lines()) == 3  # a density each, and one mean
+@pytest.mark.parametrize("ending", SIGNATURES)
+def test_a_picture_is_of_the_format_that_its_name_says(tmp_path, ending):
+    for name in ("a", "b"):
+        densities({"base": {"low": values(0), "high": values(0.5)}}, tmp_path / f"{name}{ending}", "title")
+    first, second = ((tmp_path / f"{name}{ending}").read_bytes() for name in "ab")
+    assert first.startswith(SIGNATURES[ending])
+    assert first == second
+    check_picture(tmp_path / f"p{ending.upper()}")
+    with pytest.raises(ValueError, match=r"p\.jpeg has to end in \.png, \.pdf or \.svg"):
+        check_picture(tmp_path / "p.jpeg")
 
 
-def test_alignment_by_cosine_and_by_rank(tmp_path, figures):
-    # by falling cosine: aligned, aligned, not, aligned, not, not
-    aligned = np.array([False, True, True, False, True, False])
-    cosines = np.array([0.1, 0.9, 0.8, 0.7, 0.6, 0.5])
-    models = {"base": cosines, "trained": cosines - 0.4}
-    plot_alignment([("Trams are fine. (D)", 0.6, aligned, models)], tmp_path / "a.png", "Invented")
-    by_cosine, by_rank = figures[0].axes
-    assert by_cosine.get_title(loc="left") == "Trams are fine. (D)"
-    base, trained, threshold, share = by_cosine.get_lines()
-    # from the fifth text on: 3 of 5, 3 of 6
-    assert base.get_xdata().tolist() == [0.5, 0.1]
-    assert base.get_ydata().tolist() == trained.get_ydata().tolist() == pytest.approx([0.6, 0.5])
-    assert trained.get_xdata() == pytest.approx([0.1, -0.3])
-    assert threshold.get_xdata()[0] == 0.6
-    assert share.get_ydata()[0] == 0.5
-    # by rank the level of the cosines makes no difference
-    assert [line.get_xdata().tolist() for line in by_rank.get_lines()[:2]] == [[5, 6], [5, 6]]
-    assert base.get_linestyle() != trained.get_linestyle()
+def test_dots_are_ours_with_intervals_and_rings_of_the_paper(figures, tmp_path):
+    frame = pd.DataFrame(
+        [
+            ("ours", "cosine", "laptop", "all", 0.4, 0.3, 0.5),
+            ("ours", "WMD", "laptop", "all", 0.2, np.nan, np.nan),
+            ("paper", "WMD", "laptop", "all", 0.25, np.nan, np.nan),
+            ("paper", "SPICE", "phone", "different", 0.1, np.nan, np.nan),
+            ("ours", "SPICE", "phone", "different", np.nan, np.nan, np.nan),
+        ],
+        columns=["who", "model", "data", "metric", "value", "low", "high"],
+    )
+    dots(frame, tmp_path / "p.png", "title", "Pearson", panel="metric")
+    left, right = figures[0].axes
+    assert [label.get_text() for label in left.get_yticklabels()] == ["cosine", "WMD", "SPICE"]
+    filled = {
+        line.get_markerfacecolor() != "none": list(line.get_xdata())
+        for line in left.lines
+        if line.get_marker() != "None"
+    }
+    assert filled == {True: [0.4, 0.2], False: [0.25]}
+    assert [list(line.get_xdata()) for line in right.lines if line.get_marker() != "None"] == [[0.1]]
+    assert [text.get_text() for text in figures[0].legends[0].texts] == ["laptop", "laptop, paper", "phone, paper"]
+
+
+def test_lines_and_points(figures, tmp_path):
+    frame = pd.DataFrame(
+        [
+            ("ours", "a", 30, 0.5, 0.4, 0.6, "test"),
+            ("ours", "a", 10, 0.4, 0.3, 0.5, "test"),
+            ("paper", "a", 10, 0.7, None, None, "test"),
+        ],
+        columns=["who", "model", "x", "value", "low", "high", "data"],
+    )
+    lines(frame, tmp_path / "p.png", "title", "K", "accuracy")
+    ours, paper = figures[0].axes[0].lines
+    assert (list(ours.get_xdata()), list(ours.get_ydata())) == ([10, 30], [0.4, 0.5])
+    assert paper.get_linestyle() == ":" and ours.get_linestyle() == "-"
+    frame = pd.DataFrame({"model": ["a", "a", "b"], "x": [0, 1, 2], "y": [0, 1, 2], "class": ["neg", "pos", "pos"]})
+    scatter(frame, tmp_path / "p.png", "title", "x", "y", colour="class")
+    points = figures[1].axes[0].collections[0]
+    assert len({tuple(colour) for colour in points.get_facecolors()}) == 2
+
+
+def test_parties_have_the_colours_that_people_expect():
+    blue, red = CYCLE[0], CYCLE[3]
+    assert group_colours(["R", "D"]) == {"R": red, "D": blue}
+    assert blue not in group_colours(["R", "tenants"]).values()  # would be taken for the other party's
+    assert list(group_colours([*"uvwxyz", "seventh"]).values()) == [*CYCLE, OTHER]

@@ -1,14 +1,14 @@
-"""Embeddings: computed once, continued after an interruption, and compared row by row."""
+"""Vectors: each text computed once per model, continued after an interruption, and compared row by row."""
 
 import threading
+from itertools import chain
 
 import numpy as np
 import pytest
 
-from modeling.base import vectors as embeddings
-from modeling.base.adapters import PROBES
-from modeling.base.models import load_backbone, resolve
-from modeling.base.vectors import embed, pair_similarities
+from modeling.base import vectors as module
+from modeling.base.models import identity, load_backbone, resolve
+from modeling.base.vectors import Vectors, pair_similarities
 from tests.tiny import TOPICS, arguments, save_encoder
 
 TEXTS = [text for topic in TOPICS[:2] for text in arguments(topic, "pro")]  # 12 different ones
@@ -22,17 +22,16 @@ class Spy:
         monkeypatch.setattr(model, "encode", self)
 
     def __call__(self, texts, **options):
-        if list(texts) != list(PROBES):  # those tell models apart, and are asked for at every call
-            if len(self.chunks) == self.fail_at:
-                raise KeyboardInterrupt
-            self.chunks.append(list(texts))
+        if len(self.chunks) == self.fail_at:
+            raise KeyboardInterrupt
+        self.chunks.append(list(texts))
         return self._encode(texts, **options)
 
 
 class Chosen:
     """An encoder whose vectors are chosen by the test."""
 
-    vectors = {"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8), "d": (-1, 0), "long": (1.00001, 0)}
+    vectors = {"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8), "d": (-1, 0), "long": (1.00001, 0), "nan": (np.nan, 0)}
 
     def __init__(self):
         self.asked = []
@@ -49,122 +48,104 @@ def model(tiny_base):
 
 @pytest.fixture
 def spy(model, monkeypatch):
-    monkeypatch.setattr(embeddings, "CHUNK", 5)
+    monkeypatch.setattr(module, "CHUNK", 5)
     return Spy(model, monkeypatch)
 
 
-def test_computed_once_and_read_the_second_time(model, spy, tmp_path):
-    first = embed(model, TEXTS, tmp_path)
-    assert [len(chunk) for chunk in spy.chunks] == [5, 5, 2]
-    assert (first.shape, first.dtype) == ((12, 32), np.float32)
-    assert np.linalg.norm(first, axis=1) == pytest.approx(np.ones(12), abs=1e-5)
-    second = embed(model, TEXTS, tmp_path)
-    assert len(spy.chunks) == 3
-    assert np.array_equal(first, second)
-    assert first == pytest.approx(model.encode(TEXTS, normalize_embeddings=True), abs=1e-5)
-    assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]  # nothing partial is left
-    with pytest.raises(ValueError, match="read-only"):
-        second[0, 0] = 0
+def test_each_text_is_computed_once_in_whatever_company(model, spy, tmp_path):
+    first = Vectors(model, tmp_path)(TEXTS[:6])
+    assert [len(chunk) for chunk in spy.chunks] == [5, 1]
+    assert (first.shape, first.dtype, first.flags.writeable) == ((6, 32), np.float32, False)
+    assert np.linalg.norm(first, axis=1) == pytest.approx(np.ones(6), rel=1e-5)
+    # texts of before in another order, one of them twice, among new ones
+    again = Vectors(model, tmp_path)([TEXTS[3], TEXTS[7], TEXTS[0], TEXTS[6], TEXTS[3]])
+    assert spy.chunks[2:] == [[TEXTS[7], TEXTS[6]]]
+    assert np.array_equal(again[[0, 2, 4]], first[[3, 0, 3]])
+    assert again == pytest.approx(spy._encode([TEXTS[n] for n in (3, 7, 0, 6, 3)], normalize_embeddings=True), abs=1e-5)
+    in_memory = Vectors(model)
+    assert in_memory(TEXTS) == pytest.approx(np.asarray(Vectors(model, tmp_path)(TEXTS)), abs=1e-5)
+    chunks = len(spy.chunks)
+    in_memory(TEXTS[::-1])
+    assert len(spy.chunks) == chunks
 
 
-def test_an_interruption_is_continued(model, spy, tmp_path):
-    embed(model, TEXTS, tmp_path / "whole")
+@pytest.mark.parametrize("fail_at", [0, 2])
+def test_an_interruption_is_continued(model, spy, tmp_path, fail_at):
+    whole = np.array(Vectors(model, tmp_path / "whole")(TEXTS))
     spy.chunks.clear()
-    spy.fail_at = 2
+    spy.fail_at = fail_at
     with pytest.raises(KeyboardInterrupt):
-        embed(model, TEXTS, tmp_path / "cut")
-    assert not [path for path in (tmp_path / "cut").glob("*.npy") if ".partial" not in path.name]
+        Vectors(model, tmp_path / "cut")(TEXTS)
+    # as a process leaves it that is killed between writing vectors and writing their hashes
+    (folder,) = (tmp_path / "cut").iterdir()
+    for name, torn in (("vectors", b"x" * 77), ("hashes", b"half")):
+        with (folder / name).open("ab") as file:
+            file.write(torn)
     spy.chunks.clear()
     spy.fail_at = None
-    embed(model, TEXTS, tmp_path / "cut")
-    assert spy.chunks == [TEXTS[10:]]  # ten texts were done
-    (whole,), (cut,) = (list((tmp_path / name).iterdir()) for name in ("whole", "cut"))
-    assert whole.name == cut.name
-    assert whole.read_bytes() == cut.read_bytes()
+    assert np.array_equal(Vectors(model, tmp_path / "cut")(TEXTS), whole)
+    assert list(chain(*spy.chunks)) == TEXTS[5 * fail_at :]  # ten texts were done
 
 
-def test_an_interruption_before_the_first_chunk(model, spy, tmp_path):
-    spy.fail_at = 0
-    with pytest.raises(KeyboardInterrupt):
-        embed(model, TEXTS, tmp_path)
-    spy.fail_at = None
-    assert np.isfinite(embed(model, TEXTS, tmp_path)).all()
-    assert [len(chunk) for chunk in spy.chunks] == [5, 5, 2]
-
-
-def test_two_runs_at_the_same_time_compute_once(model, spy, tmp_path):
-    found, begin = [], threading.Barrier(2)
+def test_several_at_the_same_time_compute_each_text_once(model, spy, tmp_path):
+    embeddings, begin = [], threading.Barrier(2)
 
     def run():
         begin.wait()
-        found.append(embed(model, TEXTS, tmp_path))
+        embeddings.append(np.array(Vectors(model, tmp_path)(TEXTS)))
 
     runs = [threading.Thread(target=run) for _ in range(2)]
     for thread in runs:
         thread.start()
     for thread in runs:
         thread.join()
-    assert len(found) == 2 and np.array_equal(*found)
-    assert [len(chunk) for chunk in spy.chunks] == [5, 5, 2]
-    assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]
+    assert len(embeddings) == 2 and np.array_equal(*embeddings)
+    assert sorted(chain(*spy.chunks)) == sorted(TEXTS)
 
 
-def test_other_texts_another_order_or_another_model_are_another_file(model, tmp_path, monkeypatch):
+def test_another_model_has_other_vectors(model, tmp_path, monkeypatch):
     other = load_backbone(resolve(str(save_encoder(tmp_path / "other", seed=1)), "org/other"))
-    folder = tmp_path / "vectors"
-    embed(model, TEXTS[:3], folder)
-    assert len(list(folder.iterdir())) == 1
-    for count, (encoder, texts) in enumerate(
-        [(model, TEXTS[:2]), (model, TEXTS[2::-1]), (model, [TEXTS[0] + TEXTS[1], TEXTS[2]]), (other, TEXTS[:3])], 2
-    ):
-        embed(encoder, texts, folder)
-        assert len(list(folder.iterdir())) == count
-    # the probe sentences, by which models are told apart, are shorter than either limit
-    monkeypatch.setattr(model[0], "max_seq_length", 40)
-    embed(model, TEXTS[:3], folder)
-    assert len(list(folder.iterdir())) == 6
-    monkeypatch.undo()
-    embed(model, TEXTS[:3], folder)
-    assert len(list(folder.iterdir())) == 6
+    identities = {identity(model), identity(other)}
+    with monkeypatch.context() as patch:  # it reads fewer tokens
+        patch.setattr(model[0], "max_seq_length", 40)
+        identities.add(identity(model))
+    with monkeypatch.context() as patch:
+        patch.setattr(model, "prompts", {"query": "Reply to: "})
+        patch.setattr(model, "default_prompt_name", "query")
+        identities.add(identity(model))
+    assert len(identities) == 4 and identity(model) in identities
+    ours, theirs = (Vectors(each, tmp_path / "vectors")(TEXTS[:3]) for each in (model, other))
+    assert np.abs(ours - theirs).max() > 0.01
+    assert np.array_equal(Vectors(model, tmp_path / "vectors")(TEXTS[:3]), ours)
 
 
-def test_no_texts(model, tmp_path):
+def test_what_cannot_be_embedded(model, tmp_path):
     with pytest.raises(ValueError, match="there are no texts to embed"):
-        embed(model, [], tmp_path)
+        Vectors(model, tmp_path)([])
+    with pytest.raises(ValueError, match="no finite vector of 'nan'"):
+        Vectors(Chosen())(["a", "nan"])
+    Vectors(model, tmp_path)(TEXTS)
+    (path,) = tmp_path.glob("*/vectors")
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(ValueError, match="damaged: delete it"):
+        Vectors(model, tmp_path)(TEXTS)
 
 
-def test_similarities_of_two_columns():
-    model = Chosen()
+def test_similarities_of_columns():
+    encoder = Chosen()
     # a.c = 0.6, b.c = 0.8, a.a = 1, a.d = -1
-    found = pair_similarities(model, [["a", "b", "a", "a"], ["c", "c", "a", "d"]])
-    assert found.shape == (1, 4)
-    assert found[0] == pytest.approx([0.6, 0.8, 1, -1])
-    assert model.asked == [["a", "b", "c", "d"]]  # every text once
-
-
-def test_similarities_of_three_columns():
+    similarities = pair_similarities(encoder, [["a", "b", "a", "a"], ["c", "c", "a", "d"]])
+    assert similarities.shape == (1, 4) and similarities[0] == pytest.approx([0.6, 0.8, 1, -1])
+    assert encoder.asked == [["a", "b", "c", "d"]]  # every text once
     # rows (a, b, c) and (b, c, d): first with second, first with third, second with third
-    found = pair_similarities(Chosen(), [["a", "b"], ["b", "c"], ["c", "d"]])
-    expected = [[0, 0.8], [0.6, 0], [0.8, -0.6]]  # a.b b.c | a.c b.d | b.c c.d
-    assert found == pytest.approx(np.array(expected))
-
-
-def test_rounding_does_not_leave_the_range():
-    assert pair_similarities(Chosen(), [["long"], ["long"]]).tolist() == [[1.0]]
+    similarities = pair_similarities(encoder, [["a", "b"], ["b", "c"], ["c", "d"]])
+    assert similarities == pytest.approx(np.array([[0, 0.8], [0.6, 0], [0.8, -0.6]]))  # a.b b.c | a.c b.d | b.c c.d
+    assert pair_similarities(Chosen(), [["long"], ["long"]]).tolist() == [[1.0]]  # rounding does not leave the range
 
 
 def test_blocks_give_what_one_product_gives():
-    vectors = np.random.default_rng(0).normal(size=(7, 3)) / 10
+    embeddings = np.random.default_rng(0).normal(size=(7, 3)) / 10
     left, right = np.array([0, 1, 2, 3, 4]), np.array([6, 5, 4, 3, 2])
-    expected = [vectors[i] @ vectors[j] for i, j in zip(left, right, strict=True)]
+    expected = [embeddings[i] @ embeddings[j] for i, j in zip(left, right, strict=True)]
     for block in (1, 2, 5, 100):
-        assert embeddings._row_dots(vectors, left, right, block) == pytest.approx(expected, abs=1e-12)
-
-
-def test_similarities_from_disk(model, spy, tmp_path):
-    columns = [TEXTS[:4], TEXTS[4:8]]
-    kept = pair_similarities(model, columns, tmp_path)
-    assert len(spy.chunks) == 2  # eight texts, five at a time
-    assert pair_similarities(model, columns, tmp_path) == pytest.approx(kept, abs=0)
-    assert len(spy.chunks) == 2
-    assert pair_similarities(model, columns) == pytest.approx(kept, abs=1e-5)
+        assert module._row_dots(embeddings, left, right, block) == pytest.approx(expected, abs=1e-12)
