@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from modeling.base.recipe import SystemOptions
     from modeling.base.system import System
 
 DEFAULT_RECIPE = "stance-demo"
@@ -21,7 +22,7 @@ def systems() -> list[str]:
 
 
 def get_system(name: str) -> type[System]:
-    """Returns the class of a system.
+    """The class of a system, `NameSystem` of `modeling/name/system.py`.
 
     Args:
         name: One of `systems()`.
@@ -29,7 +30,19 @@ def get_system(name: str) -> type[System]:
     Raises:
         ValueError: If there is no such system; the message lists those that exist.
     """
+    return getattr(_module(name, ".system"), f"{name.title().replace('_', '')}System")
+
+
+def get_options(name: str) -> type[SystemOptions]:
+    """The options of a system, the class `Options` of `modeling/name/__init__.py`; loads no torch.
+
+    Raises:
+        ValueError: As `get_system`.
+    """
+    return _module(name, "").Options
+
+
+def _module(name: str, part: str) -> object:
     if name not in systems():
         raise ValueError(f"unknown system {name!r}; choose one of {', '.join(systems())}")
-    module = importlib.import_module(f"modeling.{name}.system")
-    return getattr(module, f"{name.title().replace('_', '')}System")
+    return importlib.import_module(f"modeling.{name}{part}")

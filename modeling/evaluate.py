@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.files import missing_folder, write_json, write_text
-from modeling import DEFAULT_RECIPE, get_system, systems
-from modeling.base.cli import friendly_errors, option_comments
+from modeling import DEFAULT_RECIPE, get_options, get_system, systems
+from modeling.base.cli import friendly_errors
 from modeling.base.options import count
 from modeling.base.recipe import SHARED, Recipe, listed, load_recipe
 
@@ -65,7 +65,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         "the one that the first model records, else 'bundled'; 'none': no column of it")  # fmt: skip
     add("--max_rows", type=count, help="seeded sample of the rows of each source; default: all")
     add("--out", type=Path, help="folder for table.md, results.json and plots/; default: print only")
-    add("--cache_dir", default=recipe.cache_dir, help=SHARED["cache_dir"].metadata["help"])
+    add("--cache_dir", default=recipe.cache_dir, help=SHARED["cache_dir"].description)
     group = parser.add_argument_group(
         "data",
         "a folder written by python -m dataset_scripts, a data set on the Hub, 'demo', or 'none'; what is not named is "
@@ -92,12 +92,9 @@ def demonstration(system: str) -> str:
 
 
 def source_options(system: str) -> dict[str, str]:
-    """The system's options that name test data -> their explanation.
-
-    They are those of its SOURCES whose comment in the recipe begins with "source of"; read there, since that loads no
-    torch.
-    """
-    return {key: text for key, text in option_comments(demonstration(system)).items() if text.startswith("source of ")}
+    """The system's options that name test data -> their explanation."""
+    options = get_options(system)
+    return {key: options.model_fields[key].description for key, s in options.sources().items() if s.evaluated}
 
 
 def evaluate(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -6,8 +6,6 @@ batch (`keep`) and on generic texts that go along (`replay`).
 
 from __future__ import annotations
 
-import math
-
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 from torch import nn
@@ -18,27 +16,6 @@ from modeling.base.models import load_backbone
 from modeling.base.recipe import Recipe
 from modeling.base.replay import REPLAY_COLUMNS, add_replay
 from modeling.base.system import System
-
-
-def check_options(recipe: Recipe, sample: str = "per_source") -> None:
-    """Refuses values out of range, of these options and of the one that limits the rows, which all systems have, too.
-
-    Args:
-        recipe: The recipe.
-        sample: Name of the option that limits the rows.
-
-    Raises:
-        ValueError: With the option's name and range.
-    """
-    for option in ("keep", "replay_weight"):
-        if not isinstance(recipe[option], int | float) or not 0 <= recipe[option] < math.inf:
-            raise ValueError(f"--{option} must be 0 or more, got {recipe[option]}")
-    each = isinstance(recipe[sample], list) and sample == "per_source"
-    limits = recipe[sample] if each else [recipe[sample]]
-    if any(limit is not None and (not isinstance(limit, int) or limit < 1) for limit in limits):
-        raise ValueError(f"--{sample} must be a number of rows, or none, got {recipe[sample]!r}")
-    if each and len(limits) != len(recipe.data):
-        raise ValueError(f"--{sample} has {len(limits)} numbers, --data {len(recipe.data)} corpora: give one for each")
 
 
 def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:

@@ -2,71 +2,193 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import types
+import re
 import typing
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
 import modeling
-
-
-def _option(default: Any, text: str) -> Any:
-    if isinstance(default, list):
-        return field(default_factory=lambda: list(default), metadata={"help": text})
-    return field(default=default, metadata={"help": text})
+from dataset_scripts.base.cli import flag, suggest, validate
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """All options of a run. Those every system shares are fields, those of one system are in `options`."""
+class DataSource:
+    """Marks an option that names data, which may be a local path and stays out of cards.
+
+    Attributes:
+        evaluated: Whether `opinion eval` offers it, since test figures are of it.
+        only_test: Whether only the test figures are: a change evaluates again and trains nothing.
+    """
+
+    evaluated: bool = False
+    only_test: bool = False
+
+
+def _joined(value: Any) -> Any:
+    return ",".join(map(str, value)) if isinstance(value, list) else value
+
+
+Source = Annotated[str | None, BeforeValidator(_joined), DataSource()]
+TestSource = Annotated[str | None, BeforeValidator(_joined), DataSource(evaluated=True)]
+OnlyTestSource = Annotated[str | None, BeforeValidator(_joined), DataSource(evaluated=True, only_test=True)]
+Positive = Annotated[int, Field(gt=0)]
+PerSource = Annotated[
+    Positive | list[Positive] | None,
+    Field(
+        description="sample of each source's rows, so that a large one does not drown the others: one number, or one "
+        "for each; none: all"
+    ),
+]
+
+
+class _Options(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True, use_attribute_docstrings=True
+    )
+
+
+class SystemOptions(_Options):
+    """Options that one system has: `class Options` in `modeling/<system>/__init__.py`, a field and a sentence each."""
+
+    def check(self, recipe: Recipe) -> None:
+        """Refuses values that do not go with the options that all systems share.
+
+        Raises:
+            ValueError: With the option and the cure.
+        """
+
+    @classmethod
+    def sources(cls) -> dict[str, DataSource]:
+        """The options that name data sources."""
+        marks = {
+            name: [m for m in field.metadata if isinstance(m, DataSource)] for name, field in cls.model_fields.items()
+        }
+        return {name: found[0] for name, found in marks.items() if found}
+
+
+class HoldOptions(SystemOptions):
+    """Options of a system whose losses can be held to the base's similarities, see `modeling.base.keep`."""
+
+    keep: float = Field(0.0, ge=0)
+    """weight of keeping the base's similarities between rows; 0: none"""
+    replay: Source = None
+    """generic texts (their source) whose similarities are held; none: none"""
+    replay_weight: float = Field(10.0, ge=0)
+    """weight of holding them"""
+
+
+class Recipe(_Options):
+    """All options of a run: those that every system shares, and in `options` those of one system.
+
+    `recipe["margin"]` reads an option of either kind.
+    """
 
     name: str
     system: str
-    base: str = _option("bundled", "encoder: Hub id, local folder, or 'bundled' (all-MiniLM-L6-v2, needs no network)")
-    base_id: str | None = _option(None, "Hub id to publish for a base that is a local folder")
-    data: list[str] = _option(["demo"], "training corpora: 'demo', folders built by dataset_scripts, or Hub data sets")
-    output_dir: str = _option("runs", "folder of runs; this one goes to OUTPUT_DIR/NAME")
-    seed: int = _option(42, "seed of weights, order of data and samples")
-    epochs: float = _option(1.0, "passes over the training data, all phases together")
-    max_steps: int = _option(-1, "optimiser steps per phase at most; -1: as many as the epochs take")
-    max_train_rows: int | None = _option(None, "seeded sample of the training rows of each phase")
-    max_eval_rows: int | None = _option(2000, "seeded sample of the validation rows scored during training")
-    max_test_rows: int | None = _option(None, "seeded sample of the test rows scored at the end")
-    batch_size: int = _option(64, "rows per forward pass over all processes together")
-    accumulation: int = _option(1, "forward passes per optimiser step")
-    learning_rate: float = _option(2e-5, "peak learning rate of AdamW")
-    weight_decay: float = _option(0.0, "weight decay of AdamW")
-    warmup: float = _option(0.1, "share of the steps with a rising learning rate")
-    schedule: str = _option("linear", "learning rate schedule, as transformers names it")
-    max_grad_norm: float = _option(1.0, "gradient norm at which to clip")
-    max_length: int = _option(128, "tokens per text in training; the published model keeps the base's limit")
-    lora: bool = _option(True, "train a LoRA adapter; false: all weights")
-    lora_rank: int = _option(32, "rank of the LoRA matrices")
-    lora_alpha: int = _option(32, "LoRA scale numerator")
-    lora_dropout: float = _option(0.05, "dropout before the LoRA matrices")
-    lora_targets: list[str] | None = _option(None, "module names to adapt; default: the attention projections")
-    lora_scale: float = _option(1.0, "factor on the trained adapter when it is saved; below 1: back towards the base")
-    bf16: bool | None = _option(None, "bfloat16 autocast; default: where the accelerator supports it")
-    eval_steps: float = _option(0.1, "steps between evaluations and checkpoints, or (below 1) that share of a phase")
-    patience: int = _option(0, "evaluations without improvement before a phase stops; 0: never")
-    keep_best: bool = _option(True, "end each phase with its best checkpoint rather than its last")
-    logging_steps: int = _option(10, "steps between log lines")
-    report_to: str = _option("none", "experiment tracker, as transformers names it: wandb, tensorboard, trackio, ...")
-    cache_dir: str = _option("~/.cache/opinion-transformers", "where prepared data and base similarities are kept")
-    world_size: int | None = _option(None, "processes that must be running; another number is an error")
-    license: str = _option("apache-2.0", "licence of the published model, as the Hub spells it")
-    push_to_hub: str | None = _option(None, "repository for the merged model; the adapter goes to NAME-adapter")
-    private: bool = _option(False, "make the repositories private")
-    release: bool = _option(False, "put adapter and card into model_cards/NAME, as a model that comes with the project")
-    evaluate_on: str = _option("test", "split of the figures at the end; validation while a recipe is being chosen")
-    overwrite: bool = _option(False, "discard an earlier run of this name that had other options")
-    options: dict[str, Any] = field(default_factory=dict, metadata={"help": "options of the system"})
+    options: SerializeAsAny[SystemOptions]
+    base: str = "bundled"
+    """encoder: Hub id, local folder, or 'bundled' (all-MiniLM-L6-v2, needs no network)"""
+    base_id: str | None = None
+    """Hub id to publish for a base that is a local folder"""
+    data: list[str] = ["demo"]
+    """training corpora: 'demo', folders built by `opinion corpus build`, or Hub data sets"""
+    output_dir: str = "runs"
+    """folder of runs; this one goes to OUTPUT_DIR/NAME"""
+    seed: int = Field(42, ge=0)
+    """seed of weights, order of data and samples"""
+    epochs: float = Field(1.0, gt=0)
+    """passes over the training data, all phases together"""
+    max_steps: int = Field(-1, ge=-1)
+    """optimiser steps per phase at most; -1: as many as the epochs take"""
+    max_train_rows: Positive | None = None
+    """seeded sample of the training rows of each phase"""
+    max_eval_rows: Positive | None = 2000
+    """seeded sample of the validation rows scored during training"""
+    max_test_rows: Positive | None = None
+    """seeded sample of the test rows scored at the end"""
+    batch_size: Positive = 64
+    """rows per forward pass over all processes together"""
+    accumulation: Positive = 1
+    """forward passes per optimiser step"""
+    learning_rate: float = Field(2e-05, gt=0)
+    """peak learning rate of AdamW"""
+    weight_decay: float = Field(0.0, ge=0)
+    """weight decay of AdamW"""
+    warmup: float = Field(0.1, ge=0)
+    """share of the steps with a rising learning rate"""
+    schedule: str = "linear"
+    """learning rate schedule, as transformers names it"""
+    max_grad_norm: float = Field(1.0, ge=0)
+    """gradient norm at which to clip"""
+    max_length: Positive = 128
+    """tokens per text in training; the published model keeps the base's limit"""
+    lora: bool = True
+    """train a LoRA adapter; false: all weights"""
+    lora_rank: Positive = 32
+    """rank of the LoRA matrices"""
+    lora_alpha: Positive = 32
+    """LoRA scale numerator"""
+    lora_dropout: float = Field(0.05, ge=0, lt=1)
+    """dropout before the LoRA matrices"""
+    lora_targets: list[str] | None = None
+    """module names to adapt; default: the attention projections"""
+    lora_scale: float = Field(1.0, gt=0)
+    """factor on the trained adapter when it is saved; below 1: back towards the base"""
+    bf16: bool | None = None
+    """bfloat16 autocast; default: where the accelerator supports it"""
+    eval_steps: float = Field(0.1, gt=0)
+    """steps between evaluations and checkpoints, or (below 1) that share of a phase"""
+    patience: int = Field(0, ge=0)
+    """evaluations without improvement before a phase stops; 0: never"""
+    keep_best: bool = True
+    """end each phase with its best checkpoint rather than its last"""
+    logging_steps: Positive = 10
+    """steps between log lines"""
+    report_to: str = "none"
+    """experiment tracker, as transformers names it: wandb, tensorboard, trackio, ..."""
+    cache_dir: str = "~/.cache/opinion-transformers"
+    """where prepared data and base similarities are kept"""
+    world_size: Positive | None = None
+    """processes that must be running; another number is an error"""
+    license: str = "apache-2.0"
+    """licence of the published model, as the Hub spells it"""
+    push_to_hub: str | None = None
+    """repository for the merged model; the adapter goes to NAME-adapter"""
+    private: bool = False
+    """make the repositories private"""
+    release: bool = False
+    """put adapter and card into model_cards/NAME, as a model that comes with the project"""
+    evaluate_on: Literal["test", "validation"] = "test"
+    """split of the figures at the end; validation while a recipe is being chosen"""
+    overwrite: bool = False
+    """discard an earlier run of this name that had other options"""
+    quick: bool = False
+    """try it out in minutes: five steps on samples of all data, in a run of its own, NAME-quick"""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Recipe:
+        if not self.lora and self.lora_scale != 1:
+            raise ValueError("--lora-scale scales an adapter: it needs --lora true")
+        if self.evaluate_on != "test" and (self.release or self.push_to_hub):
+            raise ValueError(
+                "--evaluate-on validation is for choosing a recipe: a published card has figures of test data"
+            )
+        if self.quick and self.release:
+            raise ValueError("--quick trains nothing that is worth a --release")
+        limits = getattr(self.options, "per_source", None)
+        if isinstance(limits, list) and len(limits) != len(self.data):
+            raise ValueError(
+                f"--per-source has {len(limits)} numbers, --data {len(self.data)} corpora: give one for each"
+            )
+        self.options.check(self)
+        return self
 
     @property
     def run_dir(self) -> Path:
@@ -75,22 +197,26 @@ class Recipe:
 
     def identity(self) -> dict[str, Any]:
         """The options on which the trained weights depend; two runs with equal identity continue each other."""
-        outside = ("output_dir", "report_to", "cache_dir", "world_size", "push_to_hub", "private", "overwrite",
-                   "release", "evaluate_on", "lora_scale", "logging_steps", "max_test_rows", "license")  # fmt: skip
-        return {key: value for key, value in asdict(self).items() if key not in outside}
+        own = self.options.model_dump()
+        own = {key: own[key] for key in own if not self.options.sources().get(key, DataSource()).only_test}
+        return {"name": self.name, "system": self.system} | self.model_dump(include=TRAINED) | {"options": own}
 
     def __getitem__(self, key: str) -> Any:
-        if key in self.options:
-            return self.options[key]
-        if key not in SHARED:
-            raise ValueError(f"recipe {self.name!r} lacks the option {key!r} of the system {self.system!r}")
-        return getattr(self, key)
+        for options in (self.options, self):
+            if key in type(options).model_fields:
+                return getattr(options, key)
+        raise KeyError(f"neither recipes nor the system {self.system!r} have an option {key!r}")
 
 
-POSITIVE = {"epochs", "max_train_rows", "max_eval_rows", "max_test_rows", "batch_size", "accumulation", "max_length",
-            "learning_rate", "lora_rank", "lora_alpha", "lora_scale", "eval_steps", "logging_steps",
-            "world_size"}  # fmt: skip
-SHARED = {f.name: f for f in fields(Recipe) if f.name not in ("name", "options", "system")}
+SHARED = {key: field for key, field in Recipe.model_fields.items() if key not in ("name", "system", "options")}
+PUBLISHING = ("push_to_hub", "private", "release")
+TRAINED = SHARED.keys() - {
+    "output_dir", "report_to", "cache_dir", "world_size", "overwrite", "evaluate_on", "lora_scale", "logging_steps",
+    "max_test_rows", "license", "quick", *PUBLISHING,
+}  # fmt: skip
+# five optimiser steps of each phase, whatever the recipe trains with; systems sample what they embed or filter besides
+QUICK = {"epochs": 1.0, "max_steps": 5, "max_train_rows": 64, "max_eval_rows": 50, "max_test_rows": 50, "batch_size": 8,
+         "accumulation": 1, "eval_steps": 5, "logging_steps": 1}  # fmt: skip
 
 
 def _bundled() -> dict[str, Path]:
@@ -103,123 +229,68 @@ def list_recipes() -> list[str]:
     return sorted(_bundled())
 
 
-def recipe_path(name: str) -> Path:
-    """The YAML file of a recipe given by name or by path.
-
-    Raises:
-        ValueError: If there is none; the message lists the recipes and the nearest name.
-    """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else _bundled().get(name)
-    if path is None or not path.is_file():
-        near = difflib.get_close_matches(name, list_recipes(), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"no recipe {name!r}{hint} There are {', '.join(list_recipes())}, or give a path to a .yaml")
-    return path
-
-
-def load_recipe(name: str, overrides: dict[str, str] | None = None) -> Recipe:
+def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe:
     """Reads a recipe and applies options from the command line.
 
     Args:
         name: Name of a bundled recipe or path to a YAML file.
-        overrides: Option -> value as text, read as YAML (`true`, `0.4`, `[a, b]`).
+        overrides: Option -> value as text: `0.4`, `true`, `a,b`, `none`.
 
     Raises:
-        ValueError: If the recipe or an option does not exist, or a value has the wrong type.
+        ValueError: If the recipe, its system or an option does not exist, or a value has the wrong type.
     """
-    path = recipe_path(name)
-    values = _read_yaml(path.read_text(encoding="utf-8"), str(path)) or {}
-    if "system" not in values:
-        raise ValueError(f"{path}: a recipe must name its system")
-    own = dict(values.pop("options", None) or {})
-    for key in values:
-        if key != "system" and key not in SHARED:
-            raise ValueError(f"{path}: unknown key {key!r}; options of the system belong under 'options:'")
-    shared = {key: _coerce(key, value) for key, value in values.items() if key != "system"}
-    for key, text in (overrides or {}).items():
-        value = _parse(text)
-        if key in SHARED:
-            shared[key] = _coerce(key, value)
-        elif key in own:
-            own[key] = _like(key, own[key], value)
-        else:
-            near = difflib.get_close_matches(key, [*SHARED, *own], n=1)
-            hint = f"; did you mean --{near[0]}?" if near else ""
-            raise ValueError(f"recipe {name!r} has no option --{key}{hint} (train.py {name} --help lists them)")
-    recipe = Recipe(name=path.stem, system=values["system"], **shared, options=own)
-    if recipe.evaluate_on not in ("test", "validation"):
-        raise ValueError(f"--evaluate_on must be test or validation, got {recipe.evaluate_on!r}")
-    if not recipe.lora and recipe.lora_scale != 1:
-        raise ValueError("--lora_scale scales an adapter: it needs --lora true")
-    if recipe.evaluate_on != "test" and (recipe.release or recipe.push_to_hub):
-        raise ValueError("--evaluate_on validation is for choosing a recipe: a published card has figures of test data")
-    return recipe
-
-
-def _read_yaml(text: str, source: str) -> Any:
+    path = Path(name) if name.endswith((".yaml", ".yml")) else _bundled().get(name)
+    if path is None or not path.is_file():
+        raise ValueError(
+            f"no recipe {name!r}{suggest(name, list_recipes()) or '.'} There are {', '.join(list_recipes())}, or give "
+            "a path to a .yaml"
+        )
     try:
-        return yaml.safe_load(text)
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise ValueError(f"{source} cannot be read as YAML: {error}") from None
+        raise ValueError(f"{path} cannot be read as YAML: {error}") from None
+    if not isinstance(values, dict) or "system" not in values:
+        raise ValueError(f"{path}: a recipe must name its system")
+    system, own = values.pop("system"), values.pop("options", None) or {}
+    for key in values:
+        if key not in SHARED:
+            raise ValueError(f"{path}: unknown key {key!r}; options of the system belong under 'options:'")
+    changes = {key: _value(system, key, text) for key, text in (overrides or {}).items()}
+    quick = changes.get("quick", values.get("quick", False))
+    if str(quick).lower() != "true":
+        return _build(path.stem, system, values | own | changes)
+    return _build(f"{path.stem}-quick", system, values | own | QUICK | changes)
 
 
-def _parse(text: str) -> Any:
-    value = _read_yaml(text, f"the value {text!r}") if text else text
-    if isinstance(value, str) and value.lower() == "none":
-        return None
-    try:  # YAML 1.1 reads 2e-5 as a string
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
+def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:
+    """The recipe of options, those of all systems and of this one in one mapping."""
+    own = modeling.get_options(system)
+    if unknown := [key for key in values if key not in SHARED and key not in own.model_fields]:
+        near = suggest(flag(unknown[0]), map(flag, [*SHARED, *own.model_fields]))
+        raise ValueError(f"recipes of {system} have no option {flag(unknown[0])}{near}")
+    options = validate(own, {key: value for key, value in values.items() if key not in SHARED})
+    shared = {key: value for key, value in values.items() if key in SHARED}
+    return validate(Recipe, {"name": name, "system": system, "options": options} | shared)
 
 
-def _like(key: str, default: Any, value: Any) -> Any:
-    """Checks a system's option against the type of the recipe's own value, where there is one."""
-    if default is None or value is None:
-        return value
-    if isinstance(default, bool) != isinstance(value, bool):
-        wanted = "true or false" if isinstance(default, bool) else "a value"
-        raise ValueError(f"--{key} must be {wanted}, got {value!r}")
-    if isinstance(default, list):
-        return value if isinstance(value, list) else str(value).split(",")
-    return _convert(key, type(default), value)
+def _value(system: str, key: str, text: str) -> Any:
+    """What a text of the command line says, as far as the type of the option has to be known for that."""
+    field = SHARED.get(key) or modeling.get_options(system).model_fields.get(key)
+    if field is None:
+        return text
+    kinds = {field.annotation, *typing.get_args(field.annotation)} - {type(None)}
+    lists = [kind for kind in kinds if typing.get_origin(kind) is list]
+    if lists and text.lower() != "none" and (len(kinds) == 2 or "," in text):
+        return [part.strip(" '\"") for part in text.strip("[] ").split(",")]
+    if not lists and str not in kinds and re.fullmatch(r"\d+e\d+", text, re.IGNORECASE):
+        return float(text)  # pydantic reads 1e4 as a fraction only
+    return text
 
 
 def listed(value: str | list[str] | None) -> list[str]:
     """The parts of an option that names several, separated by commas; none of None."""
     parts = value.split(",") if isinstance(value, str) else value or []
     return [part.strip() for part in parts if part.strip()]
-
-
-def _coerce(key: str, value: Any) -> Any:
-    """Gives a value the type of the field, or says why it cannot have it."""
-    annotation = typing.get_type_hints(Recipe)[key]
-    allowed = annotation.__args__ if isinstance(annotation, types.UnionType) else (annotation,)
-    if value is None and type(None) in allowed:
-        return None
-    kind = next(kind for kind in allowed if kind is not type(None))
-    if value is None and kind is str:
-        return "none"  # the word, as in --report_to none
-    if typing.get_origin(kind) is list:
-        return [str(item) for item in value] if isinstance(value, list) else str(value).split(",")
-    if kind is bool and not isinstance(value, bool):
-        raise ValueError(f"--{key} must be true or false, got {value!r}")
-    if kind in (int, float) and (isinstance(value, bool) or not isinstance(value, int | float | str)):
-        raise ValueError(f"--{key} must be a number, got {value!r}")
-    return _convert(key, kind, value)
-
-
-def _convert(key: str, kind: type, value: Any) -> Any:
-    try:
-        converted = kind(value)
-    except (TypeError, ValueError, OverflowError):
-        wanted = {int: "whole number", float: "number"}.get(kind, kind.__name__)
-        raise ValueError(f"--{key} must be a {wanted}, got {value!r}") from None
-    if kind is int and isinstance(value, float) and converted != value:
-        raise ValueError(f"--{key} must be a whole number, got {value!r}")
-    if key in POSITIVE and not converted > 0:
-        raise ValueError(f"--{key} must be above 0, got {value!r}")
-    return converted
 
 
 def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], Recipe]]:
@@ -235,27 +306,24 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
     Raises:
         ValueError: If an axis is malformed or names an unknown option.
     """
-    if not grid:
-        return []
     axes: dict[str, list[str]] = {}
     for axis in grid:
-        key, separator, values = axis.partition("=")
+        key, _, values = axis.partition("=")
         key = key.replace("-", "_")
-        if not separator or not values:
+        if not values:
             raise ValueError(f"--grid {axis!r} must look like margin=0.1:1.0:0.1 or objective=siamese,triplet")
-        if key not in SHARED and key not in recipe.options:
-            raise ValueError(f"--grid names the unknown option {key!r}")
-        if key in ("release", "push_to_hub", "evaluate_on"):
+        if key in ("evaluate_on", "quick", *PUBLISHING):
             raise ValueError(f"--grid {key} is no option of training: a grid has one value of it")
         axes[key] = axis_values(values)
+    shared = {key: getattr(recipe, key) for key in SHARED}
     points = []
-    for combination in itertools.product(*axes.values()):
+    for combination in itertools.product(*axes.values()) if axes else []:
         texts = dict(zip(axes, combination, strict=True))
-        shared = {key: _coerce(key, _parse(text)) for key, text in texts.items() if key in SHARED}
-        own = {key: _like(key, recipe.options[key], _parse(text)) for key, text in texts.items() if key not in SHARED}
+        changes = {key: _value(recipe.system, key, text) for key, text in texts.items()}
         label = ",".join(f"{key}={text}" for key, text in texts.items())
-        point = replace(recipe, **shared, options={**recipe.options, **own}, name=f"{recipe.name}-grid/{label}")
-        points.append(({**shared, **own}, point))
+        values = shared | recipe.options.model_dump() | changes
+        point = _build(f"{recipe.name}-grid/{label}", recipe.system, values)
+        points.append(({key: point[key] for key in texts}, point))
     return points
 
 

@@ -109,16 +109,19 @@ def evaluate_models(
 
 def evaluation_options(system: System) -> dict[str, Any]:
     """Options that change figures, card or saved files, but not what is trained."""
-    options = ("max_test_rows", "evaluate_on", "lora_scale", "license", *system.TEST_OPTIONS)
+    sources = system.recipe.options.sources()
+    only_test = [key for key, source in sources.items() if source.only_test]
+    options = ("max_test_rows", "evaluate_on", "lora_scale", "license", *only_test)
     return {key: None if system.recipe[key] is None else str(system.recipe[key]) for key in options}
 
 
 def public_options(system: System) -> dict[str, Any]:
     """The options that made the weights, without anything that names a local path."""
     hidden = {"name", "system", "base", "base_id", "data", "options", "max_eval_rows"}
+    own = system.recipe.options
     options = {key: value for key, value in system.recipe.identity().items() if key not in hidden}
     options["lora_scale"] = system.recipe.lora_scale  # not part of the training, but of the files
-    return options | {key: value for key, value in system.recipe.options.items() if key not in system.SOURCES}
+    return options | {key: value for key, value in own.model_dump().items() if key not in own.sources()}
 
 
 def demonstrate(system: System, models: Mapping[str, SentenceTransformer]) -> list[dict[str, Any]]:

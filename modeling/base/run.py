@@ -78,7 +78,7 @@ def claim_folder(system: System) -> None:
         ValueError: If it belongs to other options, or holds something that is no run; the message names the cure.
     """
     recipe = system.recipe
-    path, mine = recipe.run_dir / "recipe.json", system.identity()
+    path, mine = recipe.run_dir / "recipe.json", system.recipe.identity()
     theirs = read_json(path)
     if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
         raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output_dir")

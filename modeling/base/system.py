@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,11 +48,13 @@ class Data:
         train: Name -> training rows, as the system's phases need them.
         sources: Hub ids or names of the corpora, for the card.
         counts: Facts for the card, such as rows kept and dropped by a filter.
+        groups: Name -> group of each training row, for samplers of batches.
     """
 
     train: dict[str, Dataset]
     sources: list[str]
     counts: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, Sequence[Hashable]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -149,9 +151,6 @@ class System(ABC):
             embed differently.
         USAGE: Markdown that its cards have after the usual example, `{{repo_id}}` standing for the model's name; empty
             where the model is no more than a SentenceTransformer.
-        SOURCES: Options that name data sources, which may be local paths and stay out of cards. The comment of one that
-            is tested on begins with "source of" in recipes: `modeling.evaluate` offers it.
-        TEST_OPTIONS: Options that only the test evaluators read: a change evaluates again and trains nothing.
     """
 
     PAPER: ClassVar[Paper]
@@ -160,13 +159,11 @@ class System(ABC):
     TAGS: ClassVar[list[str]] = []
     ASYMMETRIC: ClassVar[bool] = False
     USAGE: ClassVar[str] = ""
-    SOURCES: ClassVar[tuple[str, ...]] = ()
-    TEST_OPTIONS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, recipe: Recipe) -> None:
         from modeling.base.models import resolve
 
-        self.recipe = recipe
+        self.recipe, self.options = recipe, recipe.options
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
 
@@ -185,12 +182,6 @@ class System(ABC):
     @abstractmethod
     def evaluators(self, split: str) -> list[Evaluator]:
         """The evaluators of a split (`validation` or `test`); the first has the PRIMARY metric."""
-
-    def identity(self) -> dict[str, Any]:
-        """The options on which the trained weights depend."""
-        recipe = self.recipe.identity()
-        options = {key: value for key, value in recipe["options"].items() if key not in self.TEST_OPTIONS}
-        return recipe | {"options": options}
 
     def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
         """A split of a source, or a seeded sample of `limit` rows where it has more."""

@@ -1,0 +1,60 @@
+"""Bipolar-encoder (Shi, Cao and Nguyen, 2023): the counter-argument that takes up a point with the opposite stance."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from modeling.base.recipe import OnlyTestSource, Positive, Recipe, Source, SystemOptions, TestSource
+
+
+class Options(SystemOptions):
+    """Options of the system, with the paper's values where it has them."""
+
+    split: Literal["clean", "official"] = "clean"
+    """of the corpus; clean: debates on one thesis stay together; official: as published, which leaks"""
+    objective: Literal["triplet", "ranking"] = "triplet"
+    """triplet: distances and cross-entropy; ranking: among the arguments of a batch"""
+    task: Literal["joint", "retrieval", "classification"] = "joint"
+    """joint; retrieval or classification: one head alone, Unipolar-ret and Unipolar-cls"""
+    negatives: Literal["batch", "random", "debate", "hard"] = "random"
+    """batch: whole debates in each; drawn for each epoch: random, of the debate, or hard: more and more the nearest"""
+    hard_rate: float = Field(0.02, gt=0)
+    """of negatives hard: probability of the nearest per epoch"""
+    margin: float = Field(1.0, gt=0)
+    """of triplets: Euclidean distance by which the negative must be farther"""
+    scale: float = Field(20.0, gt=0)
+    """of ranking: inverse temperature of similarities"""
+    hardest: Positive = 4
+    """of ranking: arguments that the classifier tells from the counter"""
+    shared: bool = True
+    """whether points and candidates have one retrieval head or one each"""
+    difference: bool = True
+    """whether the classifier sees |u - v|"""
+    normalised: bool = False
+    """whether retrieval embeddings are unit vectors; false: as they are, as in the paper"""
+    fusion: Literal["learned"] | Annotated[float, Field(ge=0)] | None = None
+    """weight of the classifier in the score; learned: on validation data; none: it re-ranks alone"""
+    pooling: Literal["base", "cls"] = "base"
+    """of the encoder's tokens: its own, or cls: the vector of [CLS]; needs lora false"""
+    start: Source = None
+    """adapter to begin with, a released model or a folder, such as stance-minilm; none: the base"""
+    counters: OnlyTestSource = None
+    """source of counter-arguments to evaluate on, or several, a,b; none: those of data"""
+    similarity: TestSource = None
+    """source of scored pairs, to see what is forgotten; none: skip"""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Options:
+        if self.objective == "triplet" and self.negatives == "batch":
+            raise ValueError("--objective triplet needs a negative in each row: --negatives random, debate or hard")
+        return self
+
+    def check(self, recipe: Recipe) -> None:
+        """Refuses a pooling that an adapter's files cannot hold."""
+        if self.pooling == "cls" and recipe.lora:
+            raise ValueError(
+                "--pooling cls changes a module that a LoRA adapter's files do not hold: use --lora false, or "
+                "--pooling base"
+            )

@@ -19,7 +19,7 @@ from dataset_scripts import CORPORA
 from dataset_scripts.base.quality import bare
 from dataset_scripts.base.sources import has_config, load_source, source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
-from modeling.base.holding import check_options, held, with_replay
+from modeling.base.holding import held, with_replay
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.senticse.evaluation import SgtsEvaluator
@@ -29,8 +29,6 @@ from modeling.senticse.losses import SenticseLoss, WordOptions
 
 PAPER = Paper.load("senticse")
 COLUMNS = ["positive1", "positive2", "negative1", "negative2"]
-CHOICES = {"indicator": ("paper", "code"), "word_reduction": ("mean", "sum"), "pooling": ("mean", "cls_mlp")}
-RANGES = {"tau": (0, 10), "alpha": (0, 1000), "masking": (0, 1)}  # above the first, up to the second
 
 
 class SenticseSystem(System):
@@ -41,7 +39,6 @@ class SenticseSystem(System):
 
     PRIMARY = "sgts_spearman"
     PAPER = PAPER
-    SOURCES = ("sentiment", "similarity", "lexicon", "replay")
     TAGS = ["sentiment", "sentiment-analysis", "opinion-mining"]
     DEMONSTRATIONS = [
         ("The soup was wonderful.", "The soup was awful.", "opposite sentiment, same subject"),
@@ -54,21 +51,6 @@ class SenticseSystem(System):
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__(recipe)
-        for option, choices in CHOICES.items():
-            if recipe[option] not in choices:
-                raise ValueError(f"--{option} must be {' or '.join(choices)}, got {recipe[option]!r}")
-        for option, (low, high) in RANGES.items():
-            if not isinstance(recipe[option], int | float) or not low < recipe[option] <= high:
-                raise ValueError(f"--{option} must be above {low} and at most {high}, got {recipe[option]!r}")
-        if not isinstance(recipe["lambda_w"], int | float) or not 0 <= recipe["lambda_w"] < float("inf"):
-            raise ValueError(f"--lambda_w must be 0 or more, got {recipe['lambda_w']!r}")
-        if recipe["pooling"] == "cls_mlp" and recipe.lora:
-            raise ValueError("--pooling cls_mlp adds a layer that a LoRA adapter's files cannot hold: "
-                             "use --lora false, or --pooling mean")  # fmt: skip
-        if recipe["pooling"] == "cls_mlp" and (recipe["keep"] or recipe["replay"]):
-            raise ValueError("--keep and --replay hold the base's similarities, and --pooling cls_mlp begins with "
-                             "others: use --keep 0 --replay none, or --pooling mean")  # fmt: skip
-        check_options(recipe)
         self.sources = listed(recipe["sentiment"]) or recipe.data[:1]
 
     def load_data(self) -> Data:

@@ -18,16 +18,15 @@ from torch import Tensor, nn
 
 from dataset_scripts.base.sources import source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
-from modeling.base.holding import check_options, held, with_replay
+from modeling.base.holding import held, with_replay
 from modeling.base.models import without_normalize
-from modeling.base.recipe import Recipe, listed
+from modeling.base.recipe import listed
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator
 
 PAPER = Paper.load("sos")
 OBJECTIVES = {"siamese": "pairs", "triplet": "triplets"}
 COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
-LONGEST = 2.0  # Euclidean distance of opposite unit vectors
 
 
 class PairSoftmaxLoss(SoftmaxLoss):
@@ -69,8 +68,6 @@ class SosSystem(System):
 
     PRIMARY = "triplets_accuracy"
     PAPER = PAPER
-    SOURCES = ("reviews", "opinions", "similarity", "replay")
-    TEST_OPTIONS = ("opinions",)
     TAGS = ["opinion-mining", "opinion-similarity", "reviews", "sentiment"]
     DEMONSTRATIONS = [
         ("The soup was wonderful.", "We loved the soup.", "same aspect, same appraisal"),
@@ -80,20 +77,6 @@ class SosSystem(System):
         ("The battery is empty after two hours.", "It runs out of power far too soon.", "paraphrase"),
         ("The battery is empty after two hours.", "It lasts the whole day on one charge.", "opposite, in other words"),
     ]
-
-    def __init__(self, recipe: Recipe) -> None:
-        super().__init__(recipe)
-        if recipe["objective"] not in OBJECTIVES:
-            raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
-        margin = recipe["margin"]
-        if not isinstance(margin, int | float) or not 0 < margin < float("inf"):
-            raise ValueError(f"--margin must be a distance above 0, got {margin!r}")
-        if recipe["normalised"] and margin >= LONGEST:
-            raise ValueError(f"--margin {margin} cannot be met on unit vectors, whose distance is {LONGEST:g} at most: "
-                             "lower it, or use --normalised false as the paper does")  # fmt: skip
-        check_options(recipe)
-        if not recipe["normalised"] and (recipe["keep"] or recipe["replay"]):
-            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
 
     def load_data(self) -> Data:
         kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe

@@ -1,0 +1,33 @@
+"""Stance-aware sentence transformers (Ghafouri, Such and Suarez-Tangil, EMNLP 2024): agreement lies close together."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, TestSource
+
+
+class Options(HoldOptions):
+    """Options of the system, with the paper's values where it has them."""
+
+    objective: Literal["siamese", "triplet", "hybrid"] = "hybrid"
+    """siamese (pairs), triplet or hybrid (triplets for half of the epochs, then pairs)"""
+    margin: float = Field(0.4, gt=0, le=2)
+    """distance by which an opposing text must be farther than an agreeing one"""
+    contrastive: Literal["paper", "squared"] = "paper"
+    """loss of pairs; paper: linear in the distance; squared: as in the authors' code"""
+    filter_pairs: float | None = Field(0.5, ge=-1, le=1)
+    """least base cosine of a training pair; none: keep all"""
+    filter_triplets: float | None = Field(0.3, ge=-1, le=1)
+    """least base cosine within a training triplet; none: keep all"""
+    per_source: PerSource = None
+    stance: TestSource = None
+    """source of the pairs to evaluate on; none: the first of data"""
+    similarity: TestSource = None
+    """source of scored pairs, to see what is forgotten; none: skip"""
+    inference: OnlyTestSource = None
+    """source of contradiction / neutral / entailment pairs; none: skip"""
+    alignment: OnlyTestSource = None
+    """source of texts with their author's group (tweets of Congress); none: skip"""

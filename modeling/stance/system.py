@@ -31,9 +31,8 @@ from modeling.base.evaluation import (
     StanceEvaluator,
     TopicEvaluator,
 )
-from modeling.base.holding import check_options, held, with_replay
+from modeling.base.holding import held, with_replay
 from modeling.base.models import load_backbone
-from modeling.base.recipe import Recipe
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.base.vectors import pair_similarities
 
@@ -96,8 +95,6 @@ class StanceSystem(System):
 
     PRIMARY = "stance_auroc"
     PAPER = PAPER
-    SOURCES = ("stance", "similarity", "inference", "alignment", "replay")
-    TEST_OPTIONS = ("inference", "alignment")
     TAGS = ["stance", "opinion-mining", "argument-mining"]
     DEMONSTRATIONS = [
         ("I love pineapple on pizza.", "I hate pineapple on pizza.", "opposite stance"),
@@ -106,20 +103,6 @@ class StanceSystem(System):
         ("Cyclists should wear helmets.", "Everyone on a bicycle ought to put on a helmet.", "paraphrase"),
         ("I love pineapple on pizza.", "The night train to the coast was cancelled.", "other topic"),
     ]
-
-    def __init__(self, recipe: Recipe) -> None:
-        super().__init__(recipe)
-        if recipe["objective"] not in OBJECTIVES:
-            raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
-        if recipe["contrastive"] not in ("paper", "squared"):
-            raise ValueError(f"--contrastive must be paper or squared, got {recipe['contrastive']!r}")
-        if not isinstance(recipe["margin"], int | float) or not 0 < recipe["margin"] <= 2:
-            raise ValueError(f"--margin must lie in (0, 2], the range of distances, got {recipe['margin']}")
-        check_options(recipe)
-        for option in ("filter_pairs", "filter_triplets"):
-            threshold = recipe[option]
-            if threshold is not None and (not isinstance(threshold, int | float) or not -1 <= threshold <= 1):
-                raise ValueError(f"--{option} must be a cosine in [-1, 1] or none, got {threshold!r}")
 
     def load_data(self) -> Data:
         kinds = OBJECTIVES[self.recipe["objective"]]

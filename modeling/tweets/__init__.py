@@ -1,0 +1,61 @@
+"""Twitter4SSE (Di Giovanni and Brambilla, EMNLP 2021): informal text, learned from who quotes and answers whom."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from modeling.base.recipe import HoldOptions, OnlyTestSource, Positive, TestSource, listed
+
+SETS = ("quote", "reply", "coquote", "coreply")
+ALL = "all"
+LONGEST = 2.0  # Euclidean distance of opposite unit vectors
+
+
+class Options(HoldOptions):
+    """Options of the system, with the paper's values where it has them."""
+
+    sets: str = ALL
+    """pairs to train on: quote, reply, coquote, coreply, several of them, a,b, or all that there are"""
+    per_set: Positive | None = 250000
+    """sample of each set's pairs; none: all"""
+    objective: Literal["mnrl", "triplet"] = "mnrl"
+    """mnrl: the partner among all of the batch; triplet: against one random tweet"""
+    scale: float = Field(20.0, gt=0)
+    """of mnrl: factor of the cosines"""
+    margin: float = Field(5.0, gt=0)
+    """of triplet: distance by which the other tweet must be farther; below 2 on unit vectors"""
+    normalised: bool = True
+    """whether triplets are of unit vectors; false: of vectors as they are, as in the paper"""
+    benchmarks: TestSource = None
+    """source of ranking benchmarks to evaluate on, or several, a,b; none: those of data"""
+    pit: OnlyTestSource = None
+    """source of scored pairs of tweets on one trend (pit2015); none: skip"""
+    turl: OnlyTestSource = None
+    """source of scored pairs of tweets with one link (turl); none: skip"""
+    similarity: TestSource = None
+    """source of scored pairs of sentences (stsb); none: skip"""
+
+    @field_validator("sets")
+    @classmethod
+    def _known(cls, sets: str) -> str:
+        if not listed(sets) or not set(listed(sets)) <= {*SETS, ALL}:
+            raise ValueError(f"--sets must be {ALL}, or of {', '.join(SETS)}, got {sets!r}")
+        return sets
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Options:
+        if self.objective == "triplet" and self.normalised and self.margin >= LONGEST:
+            raise ValueError(
+                f"--margin {self.margin:g} cannot be met on unit vectors, whose distance is at most {LONGEST:g}: lower "
+                "it, or use --normalised false as the paper does"
+            )
+        if not self.normalised and (self.keep or self.replay):
+            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
+        return self
+
+    @property
+    def chosen_sets(self) -> tuple[str, ...]:
+        """The sets to train on, in the order of `SETS`."""
+        return SETS if ALL in listed(self.sets) else tuple(name for name in SETS if name in listed(self.sets))

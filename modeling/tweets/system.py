@@ -8,7 +8,6 @@ batch (multiple negatives ranking), or from one random tweet (triplets).
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 
@@ -27,17 +26,15 @@ from dataset_scripts.base.sources import has_config, load_source, source_name
 from dataset_scripts.base.splits import linked_groups
 from modeling.base.batches import DistinctBatchSampler, distinct_batches
 from modeling.base.evaluation import Evaluator, of_another_group
-from modeling.base.holding import check_options, held, with_replay
+from modeling.base.holding import held, with_replay
 from modeling.base.models import without_normalize
-from modeling.base.recipe import Recipe, listed
+from modeling.base.recipe import listed
 from modeling.base.system import Data, Paper, Phase, System
+from modeling.tweets import ALL, SETS
 from modeling.tweets.evaluation import PearsonEvaluator, RankingEvaluator, Rankings
 
 logger = logging.getLogger(__name__)
 PAPER = Paper.load("tweets")
-SETS = ("quote", "reply", "coquote", "coreply")
-ALL = "all"
-OBJECTIVES = ("mnrl", "triplet")
 PAIR = ["anchor", "positive", "group"]
 BENCHMARKS = {
     "dq": "quotes of a tweet among those of others",
@@ -51,7 +48,6 @@ SCORED = {
     "similarity": "topical similarity of sentences",
 }
 LEAST = 10  # queries; one alone would be a quarter of the mean
-LONGEST = 2.0  # Euclidean distance of opposite unit vectors
 
 
 class TweetsSystem(System):
@@ -70,8 +66,6 @@ class TweetsSystem(System):
 
     PRIMARY = "benchmarks_ndcg"
     PAPER = PAPER
-    SOURCES = ("benchmarks", "pit", "turl", "similarity", "replay")
-    TEST_OPTIONS = ("pit", "turl")
     TAGS = ["twitter", "tweets", "informal-text", "conversations"]
     DEMONSTRATIONS = [
         ("The ferry is late again, third time this week.", "an hour on the pier and still no boat in sight", "reply"),
@@ -82,58 +76,40 @@ class TweetsSystem(System):
         ("omg that last minute goal!!", "The match was decided shortly before its end.", "the same, formally"),
     ]
 
-    def __init__(self, recipe: Recipe) -> None:
-        super().__init__(recipe)
-        if recipe["objective"] not in OBJECTIVES:
-            raise ValueError(f"--objective must be one of {', '.join(OBJECTIVES)}, got {recipe['objective']!r}")
-        for option in ("scale", "margin"):
-            if not isinstance(recipe[option], int | float) or not 0 < recipe[option] < math.inf:
-                raise ValueError(f"--{option} must be above 0, got {recipe[option]!r}")
-        if recipe["objective"] == "triplet" and recipe["normalised"] and recipe["margin"] >= LONGEST:
-            raise ValueError(f"--margin {recipe['margin']} cannot be met on unit vectors, whose distance is at most "
-                             f"{LONGEST:g}: lower it, or use --normalised false as the paper does")  # fmt: skip
-        check_options(recipe, "per_set")
-        if not recipe["normalised"] and (recipe["keep"] or recipe["replay"]):
-            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
-        named = listed(recipe["sets"])
-        if not named or not set(named) <= {*SETS, ALL}:
-            raise ValueError(f"--sets must be {ALL}, or of {', '.join(SETS)}, got {recipe['sets']!r}")
-        self.sets = SETS if ALL in named else tuple(name for name in SETS if name in named)
-
     def load_data(self) -> Data:
-        """The pairs of the sets; which of them belong to one conversation is kept for `phases`.
+        """The pairs of the sets; `groups` says which of them share a conversation or a text.
 
         Raises:
             ValueError: If there are no pairs of a set that was named, or none at all.
         """
         recipe, seed, parts, counts = self.recipe, self.recipe.seed, [], {}
         self._check(recipe.data, SETS)
-        for name in self.sets:
+        for name in self.options.chosen_sets:
             if rows := self._rows(recipe.data, name, "train", PAIR):
                 counts[f"{name} pairs of the sources"] = len(rows)
                 parts.append(_sample(rows, recipe["per_set"], seed))
             elif ALL not in listed(recipe["sets"]):
                 raise ValueError(f"--sets: {', '.join(recipe.data)} has no {name} pairs to train on; --sets {ALL} "
                                  "takes what there is")  # fmt: skip
-        counts["sets without pairs"] = len(self.sets) - len(parts)
+        counts["sets without pairs"] = len(self.options.chosen_sets) - len(parts)
         if not parts:
             raise ValueError(f"--data: {', '.join(recipe.data)} has no pairs to train on, of {', '.join(SETS)}")
         rows = _sample(concatenate_datasets(parts), recipe.max_train_rows, seed).shuffle(seed=seed).flatten_indices()
         counts["pairs in training"] = len(rows)
         # what a row shares with those that cannot be its negatives: conversation (in a tuple: no text) and texts
         groups = [(group,) for group in rows["group"]]
-        self._linked = np.array(linked_groups(list(zip(groups, rows["anchor"], rows["positive"], strict=True))))
+        linked = np.array(linked_groups(list(zip(groups, rows["anchor"], rows["positive"], strict=True))))
         rows = rows.select_columns(PAIR[:2])
         if recipe["objective"] == "triplet":
-            rows = rows.add_column("negative", self._negatives(rows["positive"]))
+            rows = rows.add_column("negative", self._negatives(rows["positive"], linked))
         else:
-            batches = distinct_batches(np.bincount(self._linked), recipe.batch_size)
+            batches = distinct_batches(np.bincount(linked), recipe.batch_size)
             counts["pairs that an epoch leaves out"] = out = len(rows) - batches * recipe.batch_size
             logger.info("each epoch leaves out %s of %s pairs, so that no batch has a conversation or text twice",
                         f"{out:,}", f"{len(rows):,}")  # fmt: skip
         rows = with_replay(self, rows, counts)
         names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
-        return Data({"pairs": rows}, [source_name(source) for source in names], counts)
+        return Data({"pairs": rows}, [source_name(source) for source in names], counts, {"pairs": linked})
 
     def _check(self, sources: list[str], configs: Iterable[str]) -> None:
         """Makes sure that each source has one of the configurations: a mistyped one would go unnoticed."""
@@ -151,17 +127,17 @@ class TweetsSystem(System):
             found = [_regrouped(rows, number) for number, rows in enumerate(found)]
         return concatenate_datasets(found) if found else None
 
-    def _negatives(self, positives: list[str]) -> list[str]:
+    def _negatives(self, positives: list[str], linked: np.ndarray) -> list[str]:
         """For each row the positive of a random row that it has neither conversation nor text in common with."""
-        if len(set(self._linked)) < 2:
+        if len(set(linked)) < 2:
             raise ValueError("--objective triplet draws negatives from other conversations: there is only one; "
                              "check --data and --max_train_rows")  # fmt: skip
-        return [positives[other] for other in of_another_group(self._linked, self.recipe.seed)]
+        return [positives[other] for other in of_another_group(linked, self.recipe.seed)]
 
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; triplets without `normalised` see vectors before their Normalize module until it is over."""
         recipe, rows = self.recipe, data.train["pairs"]
-        distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=self._linked)}
+        distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=data.groups["pairs"])}
         taken = None if recipe["normalised"] else without_normalize(model)
         loss = held(recipe, model, self._loss(model))
         yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
