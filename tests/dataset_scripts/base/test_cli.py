@@ -51,8 +51,8 @@ def call(*arguments: str):
 
 
 def test_options_of_a_model_are_read_in_every_spelling():
-    words = "--max_length 8 --share none --mode random --data a,b --data c --no-keep --top 3".split()
-    result = call("run", "x", *words)
+    words = "--max_length=8 --share=none --mode=random --data=a,b --data=c --no-keep --top=3"
+    result = call("run", "x", *words.split())
     assert result.output == (
         "x 3 max_length=8 share=None mode='random' data=['a', 'b', 'c'] quick=False keep=False\n"
     ), result.output

@@ -1,94 +1,161 @@
-"""The readers that all builders share: archives, released files, tables and scores."""
+"""The one reader: members of archives, lines, tables and records; what is damaged is refused, bad rows are counted."""
 
 from __future__ import annotations
 
-import csv
+import bz2
 import gzip
+import lzma
+import random
 import tarfile
 import zipfile
-from collections import Counter
 
 import pytest
 
-from dataset_scripts.base.reading import (
-    find_all_released,
-    find_released,
-    load_json,
-    open_text,
-    parse_score,
-    read_members,
-    whole_rows,
-)
+from dataset_scripts.base.reading import Dropped, find_release, members, parse_score, read_file
+
+ARCHIVES = ["a.zip", "a.tar", "a.tar.gz", "a.tgz", "a.tar.xz", "a.tar.bz2"]
 
 
-@pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz", "a.tgz", "a.tar.xz"])
-def test_read_members(name, tmp_path):
-    (tmp_path / "one.txt").write_text("1")
-    (tmp_path / ".hidden").write_text("2")
-    path = tmp_path / name
+def pack(folder, name):
+    """An archive of all files below a folder, beside it."""
+    path = folder.with_name(name)
     if name.endswith(".zip"):
         with zipfile.ZipFile(path, "w") as archive:
-            archive.mkdir("deep")
-            archive.write(tmp_path / "one.txt", "deep/one.txt")
-            archive.write(tmp_path / ".hidden", "deep/.hidden")
+            for file in sorted(folder.rglob("*")):
+                archive.write(file, file.relative_to(folder))
     else:
-        with tarfile.open(path, f"w:{name.rpartition('.')[2].replace('tgz', 'gz').replace('tar', '')}") as archive:
-            archive.add(tmp_path / "one.txt", "deep/one.txt")
-            archive.add(tmp_path / ".hidden", "deep/.hidden")
-    assert list(read_members(path)) == [("deep/one.txt", b"1")]
-    assert list(read_members(tmp_path / "one.txt")) == [("one.txt", b"1")]
+        mode = name.rpartition(".")[2].replace("tgz", "gz").replace("tar", "")
+        with tarfile.open(path, f"w:{mode}") as archive:
+            archive.add(folder, ".")
+    return path
 
 
-@pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz", "a.tar.xz"])
-def test_broken_archives(name, tmp_path):
-    (tmp_path / name).write_bytes(b"no archive at all")
-    with pytest.raises(ValueError, match=f"{name} is no readable archive"):
-        list(read_members(tmp_path / name))
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_members_of_archives_and_of_files(name, tmp_path):
+    folder = tmp_path / "raw"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "one.txt").write_bytes(b"1")
+    (folder / "two.txt.gz").write_bytes(gzip.compress(b"2"))
+    (folder / ".hidden").write_bytes(b"3")
+    path = pack(folder, name)
+    read = {member.name.removeprefix("./"): member.read() for member in members([path])}
+    assert read == {"deep/one.txt": b"1", "two.txt": b"2"}
+    assert [member.read() for member in members(path, lambda name: name.endswith("two.txt"))] == [b"2"]
+    assert [member.name for member in members(folder / "two.txt.gz")] == [(folder / "two.txt").as_posix()]
 
 
-def test_released_files_are_found_plain_or_packed(tmp_path):
-    (tmp_path / "deep").mkdir()
-    for name in ("b.csv", "deep/a.csv.gz", "deep/b.csv", "c.txt"):
-        (tmp_path / name).touch()
-    first = [tmp_path / "deep" / "a.csv.gz", tmp_path / "b.csv"]
-    assert find_all_released(tmp_path, ("a.csv", "b.csv"), "all") == first
-    assert find_released(tmp_path, ("a.csv", "z.csv")) == {"a.csv": first[0]}
-    with pytest.raises(FileNotFoundError, match=r"lacks y.csv, z.csv \(plain or .gz\); it needs two files"):
-        find_all_released(tmp_path, ("y.csv", "a.csv", "z.csv"), "two files")
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_an_archive_that_is_cut_off_is_refused(name, tmp_path):
+    folder, draw = tmp_path / "raw", random.Random(1)
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"{number}.txt").write_bytes(draw.randbytes(20_000))
+    path = pack(folder, name)
+    whole = path.read_bytes()
+    # within a member, at the border of two, and the last byte alone
+    for size in (len(whole) // 2, len(whole) // 512 // 2 * 512, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=rf"{name} is cut off.* after \d files .*download it again"):
+            for member in members(path):
+                member.read()
+    path.write_bytes(b"no archive at all")
+    with pytest.raises(ValueError, match=f"{name} is cut off.* after 0 files"):
+        list(members(path))
 
 
-def test_a_broken_file_is_named(tmp_path):
-    packed = gzip.compress(b"one text and another")
-    contents = {"cut.gz": packed[:-5], "bad.gz": packed[:12] + b"\xff" * 8, "latin.txt": b"caf\xe9", "no.gz": b"plain"}
-    for name, content in contents.items():
-        (tmp_path / name).write_bytes(content)
-        with (
-            pytest.raises(ValueError, match=f"{name} cannot be read .*; download it again"),
-            open_text(tmp_path / name) as file,
-        ):
-            file.read()
+@pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_a_compressed_file_that_is_cut_off_is_refused(ending, compress, tmp_path):
+    path = tmp_path / f"lines.jsonl.{ending}"
+    content = compress(b"".join(b'{"n": %d}\n' % random.Random(n).getrandbits(400) for n in range(5000)))
+    path.write_bytes(content)
+    assert sum(1 for _ in read_file(path).records(Dropped())) == 5000
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=rf"lines.jsonl.{ending} is cut off.* after [\d,]+ lines"):
+        list(read_file(path).records(Dropped()))
+    path.write_bytes(b"plain")
+    with pytest.raises(ValueError, match="is cut off"):
+        read_file(path).read()
+
+
+def test_an_error_of_the_disk_stays_what_it_is(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_file(tmp_path / "none.txt")
+
+
+def test_lines_in_no_known_encoding_are_counted(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ncaf\xe9\nthree")
+    dropped = Dropped()
+    assert list(read_file(path).lines(dropped)) == [(1, "one"), (3, "three")]
+    assert dropped == {"line: not UTF-8": 1} and dropped.first == {"line: not UTF-8": "a.txt, line 2"}
+    assert [line for _, line in read_file(path).lines(Dropped(), otherwise="cp1252")] == ["one", "café", "three"]
+
+
+def test_table_with_commas(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n1,"x, ""y""\nz"\n\n1\n1,2,3\n3,4\n')
+    dropped = Dropped()
+    rows = list(read_file(path).table(dropped, columns=("a", "b")))
+    assert rows == [(3, {"a": "1", "b": 'x, "y"\nz'}), (7, {"a": "3", "b": "4"})]
+    assert dropped == {"row: wrong number of columns": 2}
+    assert dropped.first == {"row: wrong number of columns": "a.csv, line 5"}
+
+
+def test_table_with_tabs_knows_no_quotes(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text('# a comment\n"x\t1\n')
+    assert list(read_file(path).table(Dropped(), delimiter="\t", header=("t", "n"), comment="#")) == [
+        (2, {"t": '"x', "n": "1"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("text,label,text\n1,2,3\n", "a.csv, line 1: two columns are named 'text'; rename or remove one of them"),
+        ("text,score\n", "a.csv, line 1: no column label; found text, score"),
+        ("text\n", "a.csv, line 1: neither a JSON object"),
+    ],
+)
+def test_a_header_that_does_not_do(text, message, tmp_path):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        list(read_file(tmp_path / "a.csv").table(Dropped(), columns=("text", "label")))
+
+
+def test_records_are_json_lines_or_a_table(tmp_path):
+    path, dropped = tmp_path / "a.jsonl", Dropped()
+    path.write_text('\n{"a": 1}\n[1]\nx\n{"a": 2}\n')
+    assert list(read_file(path).records(dropped)) == [(2, {"a": 1}), (5, {"a": 2})]
+    assert dropped == {"line: not a JSON object": 2}
+    path.write_text("a\tb\n1\t2\n")
+    assert list(read_file(path).records(dropped)) == [(2, {"a": "1", "b": "2"})]
 
 
 def test_json_of_another_kind_or_none(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"a": 1}')
-    assert load_json(path, dict) == {"a": 1}
+    assert read_file(path).json(dict) == {"a": 1}
     with pytest.raises(ValueError, match=r"a.json, line 1: expected a list \[...\]"):
-        load_json(path, list)
+        read_file(path).json(list)
     path.write_text('{"a":\n 1,}')
     with pytest.raises(ValueError, match=r"a.json, line 2, column \d: not valid JSON"):
-        load_json(path, dict)
+        read_file(path).json(dict)
 
 
-def test_rows_with_too_few_or_too_many_fields_are_counted():
-    dropped = Counter()
-    lines = csv.DictReader(["a,b", "1,2", "1", "1,2,3", "3,4"])
-    assert list(whole_rows(lines, dropped)) == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
-    assert dropped == {"row: wrong number of columns": 2}
+def test_find_release(tmp_path):
+    (tmp_path / "deep").mkdir()
+    for name in ("b.csv", "deep/a.csv.gz", "deep/b.csv", "c.txt"):
+        (tmp_path / name).touch()
+    first = [tmp_path / "deep" / "a.csv.gz", tmp_path / "b.csv"]
+    assert find_release(tmp_path, [("z.csv", "a.csv"), ("a.csv", "b.csv")], "two files") == first
+    assert find_release(tmp_path / "c.txt", [("b.csv",)], "a file") == [tmp_path / "b.csv"]
+    with pytest.raises(FileNotFoundError, match=r"lacks y.csv; or z.csv \(plain or .gz\); it needs two files"):
+        find_release(tmp_path, [("a.csv", "y.csv"), ("z.csv",)], "two files")
 
 
 @pytest.mark.parametrize(
-    ("text", "score"), [("1", 1.0), (" 2.5 ", 2.5), ("5", 5.0), ("0.9", None), ("5.1", None), ("nan", None), ("", None)]
+    ("text", "score"), [("1", 1.0), (" 2.5 ", 2.5), (5, 5.0), ("0.9", None), ("5.1", None), ("nan", None), (None, None)]
 )
 def test_score_between_bounds(text, score):
     assert parse_score(text, 1, 5) == score
