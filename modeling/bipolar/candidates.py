@@ -1,11 +1,10 @@
-"""Who competes: the points of a split, its distinct texts, and the four settings of candidates."""
+"""Who competes: the points of a split, its distinct texts, the four settings of candidates, and who comes first."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +14,7 @@ SETTINGS = {
     "epc": "all counters of the portal",
     "epa": "all arguments of the portal",
 }
+NONE = -1  # in a shortlist, where there is no candidate
 
 
 class Candidates:
@@ -37,22 +37,27 @@ class Candidates:
     """
 
     def __init__(self, rows: Mapping[str, Sequence[str]]) -> None:
-        numbers: dict[str, int] = {}
-        points = [numbers.setdefault(text, len(numbers)) for text in rows["point"]]
-        counters = [numbers.setdefault(text, len(numbers)) for text in rows["counter"]]
-        if not points:
+        if not len(rows["point"]):
             raise ValueError("there are no points to rank counter-arguments for")
-        self.texts = list(numbers)
-        self.points = np.array(points)
+        self.texts = list(dict.fromkeys([*rows["point"], *rows["counter"]]))
+        number = {text: index for index, text in enumerate(self.texts)}
+        points, counters = ([number[text] for text in rows[column]] for column in ("point", "counter"))
+        self.points, self.counters = np.array(points), np.array(counters)
         self.conclusions, self.premises = list(rows["conclusion"]), list(rows["premises"])
         self.seen = np.array([bool(split) for split in rows["seen_in"]])
-        self.counters = np.array(counters)
-        self._debates = [f"{theme}/{debate}" for theme, debate in zip(rows["theme"], rows["debate"], strict=True)]
-        self._stances = list(rows["stance"])
-        answers: dict[int, set[int]] = defaultdict(set)
+        answers = defaultdict(set)
         for point, counter in zip(points, counters, strict=True):
             answers[point].add(counter)
         self.answers = [frozenset(answers[point]) for point in points]
+        debates = list(zip(rows["theme"], rows["debate"], strict=True))
+        sides = list(zip(debates, rows["stance"], strict=True))  # a counter takes the side opposite to its row's point
+        portal, pairs = [None] * len(points), list(zip(points, counters, strict=True))
+        self._pools = {
+            "sdoc": _pools(sides, [(counter,) for counter in counters]),
+            "sda": _pools(debates, pairs),
+            "epc": _pools(portal, [(counter,) for counter in counters]),
+            "epa": _pools(portal, pairs),
+        }
 
     def __len__(self) -> int:
         return len(self.points)
@@ -65,47 +70,65 @@ class Candidates:
         """
         if setting not in SETTINGS:
             raise ValueError(f"unknown setting {setting!r}; there are {', '.join(SETTINGS)}")
-        if setting == "epa":
-            pools = [self._everything] * len(self)
-        elif setting == "epc":
-            pools = [self._all_counters] * len(self)
-        elif setting == "sda":
-            pools = [self._of_debates[debate] for debate in self._debates]
-        else:
-            pools = [self._opposing[key] for key in zip(self._debates, self._stances, strict=True)]
-        return [pool[pool != point] for pool, point in zip(pools, self.points, strict=True)]
+        return [pool[pool != point] for pool, point in zip(self._pools[setting], self.points, strict=True)]
 
     def take(self, numbers: np.ndarray) -> Candidates:
         """The same with some of the points only; the candidates stay those of all."""
         taken = copy(self)
-        # computed from all points before these are fewer
-        taken.__dict__ |= {
-            name: getattr(self, name) for name in ("_everything", "_all_counters", "_of_debates", "_opposing")
-        }
-        taken.points, taken.counters, taken.seen = self.points[numbers], self.counters[numbers], self.seen[numbers]
-        for name in ("conclusions", "premises", "answers", "_debates", "_stances"):
+        for name in ("points", "counters", "seen"):
+            setattr(taken, name, getattr(self, name)[numbers])
+        for name in ("conclusions", "premises", "answers"):
             setattr(taken, name, [getattr(self, name)[number] for number in numbers])
+        taken._pools = {setting: [pools[number] for number in numbers] for setting, pools in self._pools.items()}
         return taken
 
-    @cached_property
-    def _everything(self) -> np.ndarray:
-        return np.arange(len(self.texts))
 
-    @cached_property
-    def _all_counters(self) -> np.ndarray:
-        return np.unique(self.counters)
+def sample(count: int, most: int | None) -> np.ndarray:
+    """Numbers of points in ascending order: all, or a seeded sample, of which a larger one has all of a smaller."""
+    if most is None or most >= count:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).permutation(count)[:most])
 
-    @cached_property
-    def _of_debates(self) -> dict[str, np.ndarray]:
-        members: dict[str, list[int]] = defaultdict(list)
-        for debate, point, counter in zip(self._debates, self.points, self.counters, strict=True):
-            members[debate] += [point, counter]
-        return {debate: np.unique(found) for debate, found in members.items()}
 
-    @cached_property
-    def _opposing(self) -> dict[tuple[str, str], np.ndarray]:
-        """(debate, stance of the point) -> counters; that of a point takes the other side."""
-        members: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for debate, stance, counter in zip(self._debates, self._stances, self.counters, strict=True):
-            members[debate, stance].append(counter)
-        return {key: np.unique(found) for key, found in members.items()}
+def shortlist(scores: np.ndarray, pools: Sequence[np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The candidates with the highest scores, in descending order; of equal ones the first in `Candidates.texts`.
+
+    Args:
+        scores: Of each point and text, shape (n, m); the higher, the better.
+        pools: The candidates of each point, n arrays of indices in ascending order (`Candidates.of`).
+        size: How many, K.
+
+    Returns:
+        Indices of texts and their scores, shapes (n, K) of int64 and float32. Where a point has fewer than K
+        candidates, `NONE` and -inf fill the row.
+    """
+    indices = np.full((len(pools), size), NONE, np.int64)
+    values = np.full((len(pools), size), -np.inf, np.float32)
+    for row, pool in enumerate(pools):
+        own = scores[row, pool]
+        near = np.arange(len(pool))
+        if len(pool) > size:  # among ties at the border, the stable sort below has to see all
+            near = np.flatnonzero(own >= np.partition(own, -size)[-size])
+        order = near[np.argsort(-own[near], kind="stable")][:size]
+        indices[row, : len(order)], values[row, : len(order)] = pool[order], own[order]
+    return indices, values
+
+
+def reranked(candidates: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The best of each shortlist by other scores, shape (n,); of equal ones the one retrieved first.
+
+    Args:
+        candidates: Shortlists as from `shortlist`, shape (n, K).
+        scores: The other scores, shape (n, K); those of absent candidates do not matter.
+    """
+    first = np.where(candidates == NONE, -np.inf, scores).argmax(axis=1)
+    return candidates[np.arange(len(candidates)), first]
+
+
+def _pools(keys: list, members: list[tuple[int, ...]]) -> list[np.ndarray]:
+    """For each row the members of all rows with its key, ascending; rows of one key share the array."""
+    pools = defaultdict(set)
+    for key, texts in zip(keys, members, strict=True):
+        pools[key].update(texts)
+    arrays = {key: np.array(sorted(pool)) for key, pool in pools.items()}
+    return [arrays[key] for key in keys]

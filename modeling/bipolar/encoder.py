@@ -3,31 +3,25 @@
     model = BipolarEncoder.from_pretrained("bipolar-minilm")
     model.rank("Trams should be free. They keep cars out of town.", candidates, top_k=3, return_documents=True)
 
-Of a large collection `modeling.bipolar.counter_index` keeps the vectors.
+Of a large collection `modeling.bipolar.search` keeps the vectors.
 """
 
 from __future__ import annotations
 
 import math
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from huggingface_hub import ModelCard, PyTorchModelHubMixin, snapshot_download
+from huggingface_hub import snapshot_download
 from sentence_transformers import SentenceTransformer
-from torch import nn
 
-from dataset_scripts.base.files import read_json
-from modeling.base.adapters import FINGERPRINT, AdapterError
+from modeling.base.adapters import AdapterError
 from modeling.base.models import BUNDLED, load_model, local_folder, unreachable
-from modeling.bipolar.files import DESCRIPTION, encoder_of, heads_of, write_merged
+from modeling.bipolar.files import encoder_of, heads_of
 from modeling.bipolar.heads import BipolarHeads
-
-__all__ = ["USAGE", "BipolarEncoder", "encoder_of", "heads_of"]
 
 _BLOCK = 65_536  # vectors turned at once, so that a memory-mapped million of them is never in memory as a whole
 USAGE = """With its classification head, which ranks what was retrieved, it is opinion-transformers' `BipolarEncoder`:
@@ -50,32 +44,9 @@ Retrieval alone needs sentence-transformers only. Points go through `model.encod
 Without its heads the encoder gives vectors that neither retrieve nor classify, so an adapter is not to be loaded
 without them.
 """
-_CARD = f"""---
-{{{{ card_data }}}}
----
-
-# Bipolar-encoder
-
-Finds counter-arguments. The repository is a plain sentence-transformers model of retrieval embeddings:
-
-```python
-from sentence_transformers import SentenceTransformer
-
-model = SentenceTransformer("{{{{repo_id}}}}")
-similarities = model.similarity(model.encode_query([point]), model.encode_document(candidates))
-```
-
-{USAGE}"""
 
 
-class BipolarEncoder(
-    nn.Module,
-    PyTorchModelHubMixin,
-    library_name="sentence-transformers",
-    pipeline_tag="sentence-similarity",
-    tags=["sentence-transformers", "argument-mining", "counter-arguments", "retrieval"],
-    model_card_template=_CARD,
-):
+class BipolarEncoder:
     """One encoder and two heads: retrieval gives a shortlist, classification ranks it (Shi et al., section 4).
 
     A point takes one forward pass; all else is computed from vectors that can be kept.
@@ -83,13 +54,42 @@ class BipolarEncoder(
     Args:
         encoder: Returns the embedding u of a text.
         heads: Retrieval and classification heads on u; their `fusion_weight` is the default of `rank`.
-        base_model: Hub id of the encoder's base.
     """
 
-    def __init__(self, encoder: SentenceTransformer, heads: BipolarHeads, base_model: str | None = None) -> None:
-        super().__init__()
-        self.encoder, self.heads, self.base_model = encoder, heads.to(encoder.device), base_model
-        self.eval()
+    def __init__(self, encoder: SentenceTransformer, heads: BipolarHeads) -> None:
+        self.encoder, self.heads = encoder, heads.to(encoder.device)
+
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path, revision: str | None = None, token: str | bool | None = None
+    ) -> BipolarEncoder:
+        """Loads a Bipolar-encoder, every part of which is verified.
+
+        Args:
+            name: A released model (`bipolar-minilm`), a folder (a run, its `merged/` or `adapter/`), or a Hub id. Only
+                the last needs a network.
+            revision, token: Of the Hub.
+
+        Raises:
+            AdapterError: A ValueError: if a head is missing, damaged, of another dimension or another model's, if the
+                encoder is another one, or if there are no heads.
+            ValueError: If there is no such model, or it cannot be reached.
+        """
+        source = local_folder(name)
+        if str(name) != BUNDLED and not source.is_dir():
+            try:
+                source = Path(snapshot_download(str(name), revision=revision, token=token))
+            except (OSError, ValueError) as error:
+                raise ValueError(unreachable(name, error)) from error
+        model = load_model(name if str(name) == BUNDLED else source)
+        if heads_of(model) is None:
+            raise AdapterError(f"{name}: no Bipolar-encoder: it has no heads; load it with load_model, or name another")
+        return cls.of(model)
+
+    @classmethod
+    def of(cls, model: SentenceTransformer) -> BipolarEncoder:
+        """That of a loaded model which carries heads, sharing its weights."""
+        return cls(encoder_of(model), heads_of(model))
 
     def encode(self, texts: Sequence[str], batch_size: int = 32, show_progress_bar: bool | None = None) -> np.ndarray:
         """The embeddings u that all scores are computed from.
@@ -122,15 +122,15 @@ class BipolarEncoder(
             Shape (n, d), float32; what `SentenceTransformer.encode_query` or `encode_document` gives for the texts.
         """
         head = self.heads.queries if queries else self.heads.documents
-        result = np.empty(self._checked_vectors(u).shape, dtype=np.float32)
+        embeddings = np.empty(self._checked_vectors(u).shape, dtype=np.float32)
         with torch.inference_mode():
             for start in range(0, len(u), _BLOCK):
                 block = slice(start, start + _BLOCK)
-                result[block] = head(self._tensor(u[block])).float().cpu().numpy()
-        return result
+                embeddings[block] = head(self._tensor(u[block])).float().cpu().numpy()
+        return embeddings
 
     def margins(self, u_point: np.ndarray, u_candidates: np.ndarray) -> np.ndarray:
-        """The classifier's log-odds that a candidate counters the point.
+        """The classifier's log-odds that a candidate counters the point, whose sigmoid is the probability.
 
         Args:
             u_point: u of the point, shape (d,).
@@ -144,17 +144,6 @@ class BipolarEncoder(
         with torch.inference_mode():
             logits = self.heads.classify(point, candidates)
         return (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
-
-    def scores(self, u_point: np.ndarray, u_candidates: np.ndarray) -> np.ndarray:
-        """The classifier's probabilities that a candidate counters the point.
-
-        Args:
-            u_point, u_candidates: As for `margins`.
-
-        Returns:
-            Shape (k,), float32, in [0, 1].
-        """
-        return torch.from_numpy(self.margins(u_point, u_candidates)).sigmoid().numpy()
 
     def rank(
         self,
@@ -197,20 +186,17 @@ class BipolarEncoder(
         for name, number in (("top_k", top_k), ("shortlist", shortlist)):
             if number is not None and number < 1:
                 raise ValueError(f"{name} must be at least 1, got {number!r}")
-        kept = np.array([i for i, text in enumerate(candidates) if text.strip() not in ("", point.strip())], dtype=int)
+        ids = np.array([i for i, text in enumerate(candidates) if text.strip() not in ("", point.strip())], dtype=int)
         if candidate_embeddings is None:
-            u = self.encode([candidates[i] for i in kept], batch_size, show_progress_bar)
+            u = self.encode([candidates[i] for i in ids], batch_size, show_progress_bar)
         else:
             u = self._checked_vectors(np.asarray(candidate_embeddings))
             if len(u) != len(candidates):
                 raise ValueError(f"{len(u)} candidate_embeddings for {len(candidates)} candidates")
-            u = u if len(kept) == len(u) else u[kept]
-        u_point = self.encode([point])[0]
-        order, scores = self.rank_embeddings(u_point, u, max(shortlist or len(kept), top_k or 0), weight)
-        results = [
-            {"corpus_id": int(kept[i]), "score": float(score)}
-            for i, score in zip(order[:top_k], scores[:top_k], strict=True)
-        ]
+            u = u[ids]
+        order, scores = self.rank_embeddings(self.encode([point])[0], u, max(shortlist or len(ids), top_k or 0), weight)
+        ranking = zip(ids[order[:top_k]].tolist(), scores[:top_k].tolist(), strict=True)
+        results = [{"corpus_id": corpus_id, "score": score} for corpus_id, score in ranking]
         return [r | {"text": candidates[r["corpus_id"]]} for r in results] if return_documents else results
 
     def rank_embeddings(
@@ -226,21 +212,18 @@ class BipolarEncoder(
         Returns:
             Indices of the shortlisted candidates, best first, equals in the order of retrieval; and their scores.
         """
-        weight = self._weight(weight)
+        weight = self.heads.fusion_weight if weight is None else weight
+        weight = math.inf if weight is None else weight
+        if not weight >= 0:
+            raise ValueError(f"weight must not be negative, got {weight!r}")
         similarities = self.retrieval_embeddings(u) @ self.retrieval_embeddings(u_point[None], queries=True)[0]
-        found = np.argsort(-similarities, kind="stable")[:shortlist]
-        margins = self.margins(u_point, u[found])
+        near = np.argsort(-similarities, kind="stable")[:shortlist]
+        margins = self.margins(u_point, u[near])
         # the probabilities are in the order of the log-odds, but equal where these are great
-        keys = margins if math.isinf(weight) else similarities[found] + weight * margins
+        keys = margins if math.isinf(weight) else similarities[near] + weight * margins
         order = np.argsort(-keys, kind="stable")
         scores = torch.from_numpy(margins).sigmoid().numpy() if math.isinf(weight) else keys
-        return found[order], scores[order]
-
-    def _weight(self, weight: float | None) -> float:
-        weight = self.heads.fusion_weight if weight is None else weight
-        if weight is not None and not weight >= 0:
-            raise ValueError(f"weight must not be negative, got {weight!r}")
-        return math.inf if weight is None else float(weight)
+        return near[order], scores[order]
 
     def _checked_vectors(self, u: np.ndarray) -> np.ndarray:
         if np.ndim(u) != 2 or u.shape[1] != self.heads.dimension:
@@ -249,72 +232,6 @@ class BipolarEncoder(
 
     def _tensor(self, u: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.array(u, dtype=np.float32)).to(self.heads.query.weight)  # its device and precision
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        pretrained_model_name_or_path: str | Path,
-        *,
-        force_download: bool = False,
-        token: str | bool | None = None,
-        cache_dir: str | Path | None = None,
-        local_files_only: bool = False,
-        revision: str | None = None,
-    ) -> BipolarEncoder:
-        """Loads a Bipolar-encoder, every part of which is verified.
-
-        Args:
-            pretrained_model_name_or_path: A released model (`bipolar-minilm`), a folder (of `save_pretrained`, a run,
-                its `merged/` or `adapter/`), or a Hub id. Only the last needs a network.
-            force_download, token, cache_dir, local_files_only, revision: As for `PyTorchModelHubMixin`; for the Hub.
-
-        Raises:
-            AdapterError: A ValueError: if a head is missing, damaged, of another dimension or another model's, if the
-                encoder is another one, or if there are no heads.
-            ValueError: If there is no such model, or it cannot be reached.
-        """
-        # not the mixin's, which takes the config.json in the root for its own: here it is the transformer's
-        hub = {"force_download": force_download, "token": token, "cache_dir": cache_dir, "revision": revision,
-               "local_files_only": local_files_only}  # fmt: skip
-        return cls._from_pretrained(model_id=str(pretrained_model_name_or_path), **hub)
-
-    @classmethod
-    def _from_pretrained(cls, *, model_id: str, **hub: Any) -> BipolarEncoder:
-        folder = local_folder(model_id)
-        if model_id == BUNDLED:
-            raise AdapterError(f"{model_id}: the untrained encoder has no heads; it is no Bipolar-encoder")
-        if not folder.is_dir():
-            try:
-                folder = Path(snapshot_download(model_id, **hub))
-            except (OSError, ValueError) as error:
-                raise ValueError(unreachable(model_id, error)) from error
-        folder = folder / "merged" if (folder / "merged").is_dir() else folder
-        model = load_model(folder)
-        if (heads := heads_of(model)) is None:
-            needed = FINGERPRINT if (folder / DESCRIPTION).is_file() else DESCRIPTION
-            raise AdapterError(
-                f"{model_id}: no Bipolar-encoder: {needed} is missing, so its heads cannot be "
-                f"{'verified' if needed == FINGERPRINT else 'found'}; download it again, or load it "
-                "with load_model if it never had any"
-            )
-        return cls(encoder_of(model), heads, read_json(folder / FINGERPRINT).get("base_model"))
-
-    def _save_pretrained(self, save_directory: Path) -> None:
-        """Writes a plain SentenceTransformer of E with both heads, loaded again before it takes its place."""
-        with tempfile.TemporaryDirectory() as temporary:
-            write_merged(self.encoder, self.heads, Path(temporary), self.base_model)
-            shutil.copytree(temporary, save_directory, dirs_exist_ok=True)
-
-    def generate_model_card(self, *args: Any, **options: Any) -> ModelCard:
-        """As `PyTorchModelHubMixin.generate_model_card`, with the base."""
-        card = super().generate_model_card(*args, **({"repo_id": "path/of/this/folder"} | options))
-        card.data.base_model = self.base_model
-        return card
-
-    def push_to_hub(self, repo_id: str, **options: Any) -> str:
-        """As `PyTorchModelHubMixin.push_to_hub`; the card names the repository."""
-        card = {"repo_id": repo_id} | (options.pop("model_card_kwargs", None) or {})
-        return super().push_to_hub(repo_id, model_card_kwargs=card, **options)
 
 
 def _checked(texts: Sequence[str], name: str = "texts") -> list[str]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import nn
 from torch.nn.functional import normalize
@@ -22,7 +19,8 @@ class BipolarHeads(nn.Module):
             they are.
 
     Attributes:
-        fusion_weight: What `BipolarEncoder.rank` weighs the classifier with by default; None for the classifier alone.
+        fusion_weight: What the classifier's log-odds weigh beside the retrieval similarity by default: a number from 0;
+            None for the classifier alone, as in the paper; "learned" in training, until validation data chose one.
 
     Raises:
         ValueError: If `dimension` is not positive.
@@ -33,7 +31,7 @@ class BipolarHeads(nn.Module):
         if dimension < 1:
             raise ValueError(f"dimension {dimension} must be positive")
         self.dimension, self.shared, self.difference, self.normalised = dimension, shared, difference, normalised
-        self.fusion_weight: float | None = None
+        self.fusion_weight: float | str | None = None
         self.query = _identity(dimension)
         if not shared:
             self.document = _identity(dimension)
@@ -65,26 +63,9 @@ class BipolarHeads(nn.Module):
     def _retrieval(self, head: nn.Linear, u: torch.Tensor) -> torch.Tensor:
         return normalize(head(u), dim=-1) if self.normalised else head(u)
 
-    def get_config_dict(self) -> dict[str, Any]:
+    def get_config_dict(self) -> dict[str, int | bool]:
         """The arguments that build heads of this shape again."""
-        return {
-            "dimension": self.dimension,
-            "shared": self.shared,
-            "difference": self.difference,
-            "normalised": self.normalised,
-        }
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> BipolarHeads:
-        """Heads of the shape that `get_config_dict` describes, untrained; other keys are ignored.
-
-        Raises:
-            ValueError: If a key is missing.
-        """
-        names = ("dimension", "shared", "difference", "normalised")
-        if missing := [name for name in names if name not in config]:
-            raise ValueError(f"the description of the heads lacks {', '.join(missing)}")
-        return cls(**{name: config[name] for name in names})
+        return {name: getattr(self, name) for name in ("dimension", "shared", "difference", "normalised")}
 
 
 def _identity(dimension: int) -> nn.Linear:

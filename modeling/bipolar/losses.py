@@ -108,11 +108,11 @@ class BipolarLoss(nn.Module):
         if self.task != "retrieval":
             wrong = similarities.detach().clone()
             wrong[rows, rows] = -torch.inf
-            found = wrong.topk(min(self.hardest, len(arguments) - 1))
-            shown = torch.cat([rows[:, None], found.indices], dim=1)  # the counter first
-            logits = self.heads.classify(point[:, None].expand(*shown.shape, -1), arguments[shown])
+            hardest = wrong.topk(min(self.hardest, len(arguments) - 1))
+            told = torch.cat([rows[:, None], hardest.indices], dim=1)  # the counter first
+            logits = self.heads.classify(point[:, None].expand(*told.shape, -1), arguments[told])
             odds = logits[..., 1] - logits[..., 0]
-            odds[:, 1:] = odds[:, 1:].masked_fill(found.values.isinf(), -torch.inf)
+            odds[:, 1:] = odds[:, 1:].masked_fill(hardest.values.isinf(), -torch.inf)
             parts["classification"] = cross_entropy(odds, torch.zeros_like(rows))
         return parts
 

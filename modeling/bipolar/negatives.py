@@ -6,13 +6,12 @@ Shi et al., appendix B.2: in epoch i a negative is mined with probability min(0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from sentence_transformers.util import dot_score, semantic_search
 
-if TYPE_CHECKING:
-    from modeling.bipolar.candidates import Candidates
+from modeling.bipolar.candidates import Candidates
 
 RATE = 0.02  # of the paper, per epoch
 ANCHORS = ("positive", "point")
@@ -85,35 +84,11 @@ def hard_negatives(
         else:
             anchors = _unit(point_vectors, len(candidates), "point_vectors")[mined]
         forbidden = [_forbidden(candidates, row) for row in mined]
-        wanted = min(len(texts), pool_size + max(map(len, forbidden)))
-        for row, near, never in zip(mined, nearest(anchors, texts, wanted), forbidden, strict=True):
-            pool = [index for index in near if index not in never][:pool_size]
+        hits = semantic_search(anchors, texts, top_k=pool_size + max(map(len, forbidden)), score_function=dot_score)
+        for row, near, never in zip(mined, hits, forbidden, strict=True):
+            pool = [hit["corpus_id"] for hit in near if hit["corpus_id"] not in never][:pool_size]
             negatives[row] = pool[generator.integers(len(pool))]
     return [candidates.texts[index] for index in negatives]
-
-
-def nearest(queries: np.ndarray, vectors: np.ndarray, count: int) -> np.ndarray:
-    """The vectors with the greatest cosines to each query, the greatest first; exact.
-
-    Args:
-        queries: Unit vectors, shape (n, d).
-        vectors: Unit vectors, shape (m, d).
-        count: How many, at most m.
-
-    Returns:
-        Indices in `vectors`, shape (n, count).
-    """
-    queries, vectors = (np.ascontiguousarray(each, dtype=np.float32) for each in (queries, vectors))
-    if find_spec("faiss"):
-        import faiss
-
-        index = faiss.IndexFlatIP(vectors.shape[1])
-        index.add(vectors)
-        return index.search(queries, count)[1]
-    from sklearn.neighbors import NearestNeighbors
-
-    index = NearestNeighbors(n_neighbors=count, metric="cosine", algorithm="brute").fit(vectors)
-    return index.kneighbors(queries, return_distance=False)
 
 
 def _random(candidates: Candidates, seed: int | Sequence[int], setting: str = "epa") -> np.ndarray:
@@ -130,9 +105,9 @@ def _random(candidates: Candidates, seed: int | Sequence[int], setting: str = "e
         if len(everything) <= len(never):
             raise ValueError(f"there is no negative for row {row}: all {len(everything)} texts are its own or answers")
         # drawn again where forbidden: cheaper than a pool of each row's own
-        while (found := pool[generator.integers(len(pool))]) in never:
+        while (drawn := pool[generator.integers(len(pool))]) in never:
             pass
-        negatives[row] = found
+        negatives[row] = drawn
     return negatives
 
 
@@ -140,7 +115,7 @@ def _forbidden(candidates: Candidates, row: int) -> set[int]:
     return {int(candidates.points[row]), *candidates.answers[row]}
 
 
-def _unit(vectors: np.ndarray, count: int, name: str) -> np.ndarray:
+def _unit(vectors: np.ndarray, count: int, name: str) -> torch.Tensor:
     """Vectors of length 1."""
     vectors = np.asarray(vectors, dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != count:
@@ -148,4 +123,4 @@ def _unit(vectors: np.ndarray, count: int, name: str) -> np.ndarray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or not lengths.all():
         raise ValueError(f"{name} has a vector that is not finite or has length 0")
-    return vectors / lengths
+    return torch.from_numpy(vectors / lengths)

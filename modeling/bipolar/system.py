@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import torch
 from datasets import concatenate_datasets
@@ -19,23 +19,23 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.sources import has_config, source_name
+from modeling.base.adapters import copy_adapter, load_adapter, save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
-from modeling.base.recipe import Recipe, listed
+from modeling.base.models import adapter_folder
+from modeling.base.recipe import listed
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.bipolar.candidates import Candidates
-from modeling.bipolar.encoder import USAGE, BipolarEncoder
-from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, Heads
-from modeling.bipolar.files import load_merged_with_heads, save_adapter_with_heads, save_merged_with_heads
+from modeling.bipolar.encoder import USAGE
+from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, retrieval
+from modeling.bipolar.files import attach_heads, heads_of, load_heads, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
-from modeling.bipolar.losses import OBJECTIVES, TASKS, BipolarLoss
+from modeling.bipolar.losses import BipolarLoss
 from modeling.bipolar.negatives import hard_negatives, hard_probability, random_negatives
 
-PAPER = Paper.load("bipolar")
 SPLITS = {"clean": "counters", "official": "counters_official"}
-NEGATIVES = ("batch", "random", "debate", "hard")
-CHOICES = {"split": tuple(SPLITS), "objective": OBJECTIVES, "task": TASKS, "negatives": NEGATIVES,
-           "pooling": ("base", "cls")}  # fmt: skip
+_HOMEWORK = "Homework should be abolished. Children sit at desks all day and need their evenings to play."
+_HARBOUR = "The harbour should be closed to cars. Exhaust fumes drive visitors away."
 
 
 class BipolarSystem(System):
@@ -50,85 +50,69 @@ class BipolarSystem(System):
     """
 
     PRIMARY = "counters_accuracy_epa"
-    PAPER = PAPER
-    SOURCES = ("counters", "similarity", "start")
-    TEST_OPTIONS = ("counters",)
+    PAPER = Paper.load("bipolar")
     TAGS = ["argument-mining", "counter-arguments", "retrieval"]
     ASYMMETRIC = True
     USAGE = USAGE
     DEMONSTRATIONS = [
-        ("Homework should be abolished. Children sit at desks all day and need their evenings to play.",
-         "Without practice at home, what was taught in the morning is forgotten by the next week.", "counter"),
-        ("Homework should be abolished. Children sit at desks all day and need their evenings to play.",
-         "Homework ought to go. Pupils are tired after school and have to move.", "the same view"),
-        ("Homework should be abolished. Children sit at desks all day and need their evenings to play.",
-         "School buses cost the town more than it can afford.", "another matter"),
-        ("The harbour should be closed to cars. Exhaust fumes drive visitors away.",
-         "Most visitors come by car, and they would simply stay away.", "counter"),
-        ("The harbour should be closed to cars. Exhaust fumes drive visitors away.",
-         "A quay without traffic would be a pleasure for everybody who comes to see the boats.", "the same view"),
-    ]  # fmt: skip
-
-    def __init__(self, recipe: Recipe) -> None:
-        super().__init__(recipe)
-        for option, choices in CHOICES.items():
-            if recipe[option] not in choices:
-                raise ValueError(f"--{option} must be one of {', '.join(choices)}, got {recipe[option]!r}")
-        for option in ("margin", "scale", "hard_rate"):
-            if not isinstance(recipe[option], int | float) or not 0 < recipe[option] < math.inf:
-                raise ValueError(f"--{option} must be above 0, got {recipe[option]!r}")
-        if not isinstance(recipe["hardest"], int) or recipe["hardest"] < 1:
-            raise ValueError(f"--hardest must be a number of arguments from 1, got {recipe['hardest']!r}")
-        if recipe["objective"] == "triplet" and recipe["negatives"] == "batch":
-            raise ValueError("--objective triplet needs a negative in each row: --negatives random, debate or hard")
-        fusion = recipe["fusion"]
-        if fusion not in (None, LEARNED) and not (isinstance(fusion, int | float) and 0 <= fusion < math.inf):
-            raise ValueError(f"--fusion must be {LEARNED}, none or a weight from 0, got {fusion!r}")
-        if recipe["pooling"] == "cls" and recipe.lora:
-            raise ValueError(
-                "--pooling cls changes a module that a LoRA adapter's files do not hold: use --lora false, or "
-                "--pooling base"
-            )
-        self.heads: BipolarHeads | None = None
+        (
+            _HOMEWORK,
+            "Without practice at home, what was taught in the morning is forgotten by the next week.",
+            "counter",
+        ),
+        (_HOMEWORK, "Homework ought to go. Pupils are tired after school and have to move.", "the same view"),
+        (_HOMEWORK, "School buses cost the town more than it can afford.", "another matter"),
+        (_HARBOUR, "Most visitors come by car, and they would simply stay away.", "counter"),
+        (
+            _HARBOUR,
+            "A quay without traffic would be a pleasure for everybody who comes to see the boats.",
+            "the same view",
+        ),
+    ]
 
     def load_data(self) -> Data:
-        recipe = self.recipe
-        config = SPLITS[recipe["split"]]
-        found = concatenate_datasets([self.rows(source, config, "train") for source in recipe.data])
-        counts = {f"pairs of the sources ({recipe['split']} split)": len(found)}
-        wanted = min(recipe.max_train_rows or len(found), len(found))
-        self._rows = found if wanted == len(found) else found.shuffle(seed=recipe.seed).select(range(wanted))
-        counts["pairs in training"] = wanted
-        rows = self._rows.select_columns(["point", "counter"])
-        return Data({"counters": rows}, [source_name(source) for source in recipe.data], counts)
+        recipe, split = self.recipe, self.options.split
+        rows = concatenate_datasets([self.rows(source, SPLITS[split], "train") for source in recipe.data])
+        counts = {f"pairs of the sources ({split} split)": len(rows)}
+        if recipe.max_train_rows and recipe.max_train_rows < len(rows):
+            rows = rows.shuffle(seed=recipe.seed).select(range(recipe.max_train_rows))
+        counts["pairs in training"] = len(rows)
+        train = {"counters": rows.select_columns(["point", "counter"])}
+        groups = {name: rows[name] for name in rows.column_names if name not in ("point", "counter")}
+        return Data(train, [source_name(source) for source in recipe.data], counts, groups)
 
     def build_model(self) -> SentenceTransformer:
-        """The encoder of u; the heads belong to the loss until they are published with it."""
-        model, recipe = super().build_model(), self.recipe
-        if recipe["pooling"] == "cls":
+        """The encoder of u, which carries the heads; in training these belong to the loss."""
+        model, options = super().build_model(), self.options
+        if options.pooling == "cls":
             model[1] = Pooling(model[0].get_embedding_dimension(), "cls")
-        if recipe["start"]:
-            from modeling.base.adapters import copy_adapter
-            from modeling.base.models import adapter_folder
-
-            copy_adapter(adapter_folder(recipe["start"]), model)
-        torch.manual_seed(recipe.seed)
-        self.heads = BipolarHeads(
-            model.get_embedding_dimension(), recipe["shared"], recipe["difference"], recipe["normalised"]
-        )
+        if options.start:
+            copy_adapter(adapter_folder(options.start), model)
+        torch.manual_seed(self.recipe.seed)
+        heads = BipolarHeads(model.get_embedding_dimension(), options.shared, options.difference, options.normalised)
+        # 0 where only retrieval is trained, none where only classification is
+        heads.fusion_weight = {"retrieval": 0.0, "classification": None}.get(options.task, options.fusion)
+        attach_heads(model, heads)
         return model
 
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase where batches have the negatives; else one per epoch, so that negatives are drawn again."""
-        recipe, rows = self.recipe, data.train["counters"]
-        loss = BipolarLoss(model, self.heads, recipe["objective"], recipe["task"], recipe["margin"], recipe["scale"],
-                           recipe["hardest"])  # fmt: skip
-        sampler = {"batch_sampler": partial(GroupedBatchSampler, groups=self._rows["group"])}
-        arguments = sampler if recipe["objective"] == "ranking" else {}
-        if recipe["negatives"] == "batch":
+        recipe, options, rows = self.recipe, self.options, data.train["counters"]
+        loss = BipolarLoss(
+            model,
+            heads_of(model),
+            options.objective,
+            options.task,
+            options.margin,
+            options.scale,
+            options.hardest,
+        )
+        sampler = {"batch_sampler": partial(GroupedBatchSampler, groups=data.groups["group"])}
+        arguments = sampler if options.objective == "ranking" else {}
+        if options.negatives == "batch":
             yield Phase("counters", rows, loss, recipe.epochs, arguments)
             return
-        candidates = Candidates(self._rows.to_dict())
+        candidates = Candidates(rows.to_dict() | data.groups)
         for epoch in range(1, math.ceil(recipe.epochs) + 1):
             # kept, since a run that continues has to meet the same rows, and mined ones follow the model
             path = recipe.run_dir / "data" / f"negatives-{epoch}.json"
@@ -138,67 +122,61 @@ class BipolarSystem(System):
             yield Phase(f"epoch-{epoch}", rows.add_column("negative", negatives), loss, 1.0, arguments)
 
     def _negatives(self, model: SentenceTransformer, candidates: Candidates, epoch: int) -> list[str]:
-        recipe, seed = self.recipe, (self.recipe.seed, epoch)
-        if recipe["negatives"] != "hard":
-            return random_negatives(candidates, seed, "sda" if recipe["negatives"] == "debate" else "epa")
-        whole = BipolarEncoder(model, self.heads)
-        u = whole.encode(candidates.texts, batch_size=64)
-        documents = whole.retrieval_embeddings(u)
-        queries = whole.retrieval_embeddings(u[candidates.points], queries=True)
-        probability = hard_probability(epoch, recipe["hard_rate"])
+        options, seed = self.options, (self.recipe.seed, epoch)
+        if options.negatives != "hard":
+            return random_negatives(candidates, seed, "sda" if options.negatives == "debate" else "epa")
+        queries, documents, _ = retrieval(model, candidates)
+        probability = hard_probability(epoch, options.hard_rate)
         return hard_negatives(candidates, documents, probability, seed, "point", queries)
 
     def evaluators(self, split: str) -> list[Evaluator]:
-        recipe, testing = self.recipe, split == "test"
-        limit = recipe.max_test_rows if testing else recipe.max_eval_rows
-        sources = listed(recipe["counters"]) or recipe.data
-        result: list[Evaluator] = [self._ranked(sources, recipe["split"], split, limit, testing)]
-        other = next(name for name in SPLITS if name != recipe["split"])
+        options, testing = self.options, split == "test"
+        limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
+        sources = listed(options.counters) or self.recipe.data
+        evaluators: list[Evaluator] = [self._counters(sources, options.split, split, limit)]
+        other = next(name for name in SPLITS if name != options.split)
         if testing and all(has_config(source, SPLITS[other]) for source in sources):
-            result.append(self._ranked(sources, other, split, limit, testing))
-        if testing and (source := recipe["similarity"]):
+            evaluators.append(self._counters(sources, other, split, limit))
+        if testing and (source := options.similarity):
             rows, name = self.rows(source, "similarity", split, limit), source_name(source)
             facts = {"dataset": f"{name} ({split})", "dataset_id": name}
-            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
-        return result
+            evaluators.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
+        return evaluators
 
-    def _ranked(
-        self, sources: list[str], split_of_corpus: str, split: str, limit: int | None, testing: bool
-    ) -> CounterargumentEvaluator:
-        rows = [self.rows(source, SPLITS[split_of_corpus], split) for source in sources]
+    def _counters(self, sources: list[str], of_corpus: str, split: str, limit: int | None) -> CounterargumentEvaluator:
+        rows = [self.rows(source, SPLITS[of_corpus], split) for source in sources]
         name = ", ".join(source_name(source) for source in sources)
         return CounterargumentEvaluator(
             concatenate_datasets(rows).to_dict(),
-            split_of_corpus if testing else "counters",
-            heads=None if testing else self._in_training,
-            limit=limit,
-            title=f"best counter-arguments, {split_of_corpus} split",
-            dataset=f"{name} ({split}, {split_of_corpus})",
+            of_corpus if split == "test" else "counters",
+            limit,
+            title=f"best counter-arguments, {of_corpus} split",
+            dataset=f"{name} ({split}, {of_corpus})",
             dataset_id=name,
         )
 
-    def _in_training(self) -> Heads:
-        return Heads(self.heads, self._weight(self.recipe["fusion"]))
-
-    def _weight(self, fusion: Any) -> Any:
-        """Of the scores: 0 where only retrieval is trained, none where only classification is."""
-        return {"retrieval": 0.0, "classification": None}.get(self.recipe["task"], fusion)
-
     def save(self, model: SentenceTransformer) -> None:
         """Writes adapter/ (with LoRA) and merged/ with both heads, and the weight that joins their scores."""
-        from modeling.base.adapters import load_adapter, scale_adapter
-
-        recipe = self.recipe
+        recipe, heads = self.recipe, heads_of(model)
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
-        weight = self._weight(recipe["fusion"])
-        if weight == LEARNED:
-            weight = self.evaluators("validation")[0].scores(model).weight
+        if heads.fusion_weight == LEARNED:
+            heads.fusion_weight = self.evaluators("validation")[0].scores(model).weight
+        further = partial(save_heads, model)
         if recipe.lora:
-            save_adapter_with_heads(model, self.heads, recipe.run_dir / "adapter", self.backbone, weight)
+            save_adapter(model, recipe.run_dir / "adapter", self.backbone, further)
             model = load_adapter(recipe.run_dir / "adapter", self.backbone)
-        save_merged_with_heads(model, self.heads, recipe.run_dir / "merged", self.backbone, weight)
+        else:
+            model = with_heads(model, heads)
+        further = partial(save_heads, model)
+        save_merged(model, recipe.run_dir / "merged", self.backbone, further, model.max_seq_length)
 
-    def load_trained(self) -> SentenceTransformer:
-        """The published SentenceTransformer, of retrieval embeddings, with its heads; from its files."""
-        return load_merged_with_heads(self.recipe.run_dir / "merged")
+    @classmethod
+    def save_modules(cls, model: SentenceTransformer, folder: Path) -> None:
+        """Writes the heads, see `modeling.bipolar.files`."""
+        save_heads(model, folder)
+
+    @classmethod
+    def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:
+        """Puts the heads on a loaded model, and proves them."""
+        load_heads(model, folder)
