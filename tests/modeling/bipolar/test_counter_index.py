@@ -226,8 +226,9 @@ def test_an_interrupted_extension_leaves_the_old_index(sources, tiny_base, encod
         monkeypatch.setattr(counter_extension, "_append_rows", interrupt)
     else:
         replace = Path.replace
-        monkeypatch.setattr(Path, "replace", lambda self, target: (
-            interrupt() if Path(target).name == moment else replace(self, target)))  # fmt: skip
+        monkeypatch.setattr(
+            Path, "replace", lambda self, target: interrupt() if Path(target).name == moment else replace(self, target)
+        )
     with pytest.raises(KeyboardInterrupt):
         index.extend(sources / "b.csv", text="text")
     monkeypatch.undo()
@@ -278,8 +279,13 @@ def test_many_texts_are_searched_by_lists(sources, tiny_base, monkeypatch):
     monkeypatch.setattr(nearest, "EXACT", 250)
     monkeypatch.setattr(nearest, "RECALL_SAMPLE", 20)
     monkeypatch.setattr(nearest, "RECALL_AT", 10)
-    texts = [f"{text} {end}" for topic in TOPICS for side in ("pro", "con") for text in arguments(topic, side)
-             for end in ("in summer", "on sunday", "all day", "and night")]  # fmt: skip
+    texts = [
+        f"{text} {end}"
+        for topic in TOPICS
+        for side in ("pro", "con")
+        for text in arguments(topic, side)
+        for end in ("in summer", "on sunday", "all day", "and night")
+    ]
     pd.DataFrame({"text": texts[:240]}).to_csv(sources / "a.csv", index=False)
     pd.DataFrame({"text": texts[240:]}).to_csv(sources / "b.csv", index=False)
     index = CounterIndex.build(sources / "a.csv", sources / "index", model=str(tiny_base))
@@ -341,8 +347,9 @@ def test_an_extension_takes_nothing_from_who_opened_the_index_before(crowded):
 @pytest.mark.parametrize("moment", renames()[1:])
 def test_an_extension_killed_between_its_files_takes_nothing_away(crowded, monkeypatch, moment):
     index, replace = crowded(), Path.replace
-    monkeypatch.setattr(Path, "replace", lambda self, target: (
-        interrupt() if Path(target).name == moment else replace(self, target)))  # fmt: skip
+    monkeypatch.setattr(
+        Path, "replace", lambda self, target: interrupt() if Path(target).name == moment else replace(self, target)
+    )
     with pytest.raises(KeyboardInterrupt):
         index.extend(index.folder.parent / "t.csv")
     monkeypatch.setattr(Path, "replace", replace)
@@ -472,8 +479,11 @@ def test_recall_of_an_extension_is_measured_with_queries(sources, two_towers, mo
     for name, value in (("EXACT", 24), ("RECALL_SAMPLE", 26), ("RECALL_AT", 3)):
         monkeypatch.setattr(nearest, name, value)
     exact, asked = nearest.exact, []
-    monkeypatch.setattr(nearest, "exact", lambda documents, questions, *sizes: (
-        asked.append(questions), exact(documents, questions, *sizes))[1])  # fmt: skip
+    monkeypatch.setattr(
+        nearest,
+        "exact",
+        lambda documents, questions, *sizes: (asked.append(questions), exact(documents, questions, *sizes))[1],
+    )
     index.extend(sources / "b.csv")  # the rows are not in their place yet
     assert index.facts["search"]["kind"] == "lists"
     queries = index.model.encoder.encode_query([*TEXTS, *MORE[-2:]])
@@ -534,14 +544,33 @@ def test_without_faiss_the_extra_is_named(sources, monkeypatch, tiny_base):
 
 
 def test_arguments_of_all_kinds(tmp_path, tiny_base, capsys):
-    rows = ["we love the trams", "", " \t", None, float("nan"), 7, "🚋🚋", "tram " * 200_000,
-            "الترام يجب أن يكون مجانيا", "החשמלית צריכה להיות חינם", "we hate the trams"]  # fmt: skip
+    rows = [
+        "we love the trams",
+        "",
+        " \t",
+        None,
+        float("nan"),
+        7,
+        "🚋🚋",
+        "tram " * 200_000,
+        "الترام يجب أن يكون مجانيا",
+        "החשמלית צריכה להיות חינם",
+        "we hate the trams",
+    ]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": row}) + "\n" for row in rows))
     run("build", tmp_path / "a.jsonl", "--out", tmp_path / "index", "--model", tiny_base)
     printed = capsys.readouterr().out
-    for line in ("11 rows read, 6 kept; different texts: 6", "2 x dropped: empty text", "2 x dropped: missing text",
-                 "1 x dropped: not a text but a number", "1 x cut to 10,000 characters", "shortlists by exact search",
-                 "1 x kept without any letter", "3 x kept although probably not in E", "not re-ranked"):  # fmt: skip
+    for line in (
+        "11 rows read, 6 kept; different texts: 6",
+        "2 x dropped: empty text",
+        "2 x dropped: missing text",
+        "1 x dropped: not a text but a number",
+        "1 x cut to 10,000 characters",
+        "shortlists by exact search",
+        "1 x kept without any letter",
+        "3 x kept although probably not in E",
+        "not re-ranked",
+    ):
         assert line in printed
     index = CounterIndex.open(tmp_path / "index")
     assert len(index.ask(["🚋🚋", rows[8], "tram " * 300_000])) == 15  # five others each: the long one is found as cut
@@ -561,8 +590,17 @@ def test_from_building_to_extending(sources, bipolar, capsys):
     assert "24 rows read, 24 kept; different texts: 24" in printed
     assert "is complete: 24 arguments, 32 dimensions" in printed and "re-ranked by the model's" in printed
     (sources / "asked.txt").write_text("we love sunday\n")
-    run("ask", sources / "index", "--top", 2, "we hate the trams in winter", "--file", sources / "asked.txt", "--out",
-        sources / "hits.csv")  # fmt: skip
+    run(
+        "ask",
+        sources / "index",
+        "--top",
+        2,
+        "we hate the trams in winter",
+        "--file",
+        sources / "asked.txt",
+        "--out",
+        sources / "hits.csv",
+    )
     printed = capsys.readouterr().out
     assert "| rank | score | similarity | rows | row" in printed
     assert "score: probability that the text counters the argument" in printed

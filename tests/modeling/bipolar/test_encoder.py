@@ -1,8 +1,8 @@
 """A Bipolar-encoder as it is used, saved, loaded, refused, released and published."""
 
-import json
 import math
 import shutil
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,32 +15,20 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json, write_text
-from dataset_scripts.base.scan import scan
 from modeling.base import models, release
 from modeling.base import publish as hub
-from modeling.base.adapters import FINGERPRINT, AdapterError, add_lora, load_adapter
+from modeling.base.adapters import AdapterError, add_lora, load_adapter, save_adapter, save_merged
 from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.evaluation import parts_of
-from modeling.bipolar.files import (
-    CLASSIFICATION,
-    DESCRIPTION,
-    RETRIEVAL,
-    encoder_of,
-    heads_of,
-    load_merged_with_heads,
-    save_adapter_with_heads,
-    save_merged_with_heads,
-    with_heads,
-)
+from modeling.bipolar.files import DESCRIPTION, WEIGHTS, attach_heads, encoder_of, heads_of, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
 from tests.hub_server import HubServer
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors", "streets in winter"]
 
 
-def trained(base, seed=0, rank=4, dimension=None, **shape):
-    """The base, an encoder with an adapter, and heads; all differ from what training starts with."""
+def trained(base, seed=0, rank=4, **shape):
+    """The base, and an encoder with an adapter and heads, all unlike what training starts with."""
     backbone = resolve(str(base), BUNDLED_ID)
     model = load_backbone(backbone, 24)
     add_lora(model, rank=rank)
@@ -48,16 +36,19 @@ def trained(base, seed=0, rank=4, dimension=None, **shape):
     for name, parameter in model.named_parameters():
         if "lora_B" in name:
             parameter.data.normal_(std=0.5)
-    heads = BipolarHeads(dimension or model.get_embedding_dimension(), **shape)
+    heads = BipolarHeads(model.get_embedding_dimension(), **shape)
     for parameter in heads.parameters():
         parameter.data += torch.randn_like(parameter) * 0.2
-    return backbone, model, heads
+    attach_heads(model, heads)
+    return backbone, model
 
 
-def save_run(folder, backbone, model, heads, weight=None):
+def save_run(folder, backbone, model, weight=None):
     """Writes the folder of a run, as training leaves it."""
-    save_adapter_with_heads(model, heads, folder / "adapter", backbone, weight)
-    save_merged_with_heads(load_adapter(folder / "adapter", backbone), heads, folder / "merged", backbone, weight)
+    heads_of(model).fusion_weight = weight
+    save_adapter(model, folder / "adapter", backbone, partial(save_heads, model))
+    merged = load_adapter(folder / "adapter", backbone)
+    save_merged(merged, folder / "merged", backbone, partial(save_heads, merged), merged.max_seq_length)
     write_json(folder / "recipe.json", {"base": backbone.path, "base_id": backbone.hub_id})
     for part, name in (("merged", "{{repo_id}}"), ("adapter", "{{adapter_repo_id}}")):
         write_text(folder / part / "README.md", f"# {name}\n")
@@ -67,15 +58,15 @@ def save_run(folder, backbone, model, heads, weight=None):
 @pytest.fixture(scope="module")
 def run(tiny_base, tmp_path_factory):
     """A run with a head each for queries and documents: its folder, and what was trained."""
-    parts = trained(tiny_base, shared=False)
-    return save_run(tmp_path_factory.mktemp("bipolar") / "run", *parts, weight=0.5), *parts[1:]
+    backbone, model = trained(tiny_base, shared=False)
+    return save_run(tmp_path_factory.mktemp("bipolar") / "run", backbone, model, weight=0.5), model
 
 
 @pytest.fixture(autouse=True)
 def base_is_bundled(tiny_base, monkeypatch):
     """The tiny encoder in the place of the bundled one."""
-    found = resolve(str(tiny_base), BUNDLED_ID)
-    monkeypatch.setattr(models, "resolve", lambda base, *rest: found if base == "bundled" else resolve(base, *rest))
+    tiny = resolve(str(tiny_base), BUNDLED_ID)
+    monkeypatch.setattr(models, "resolve", lambda base, *rest: tiny if base == "bundled" else resolve(base, *rest))
 
 
 @pytest.fixture
@@ -97,8 +88,8 @@ def outputs(encoder: BipolarEncoder) -> np.ndarray:
 
 @pytest.mark.parametrize(("shared", "normalised"), [(True, False), (True, True), (False, False)])
 def test_a_merged_folder_is_a_sentence_transformer_and_a_bipolar_encoder(tiny_base, tmp_path, shared, normalised):
-    backbone, model, heads = trained(tiny_base, shared=shared, normalised=normalised)
-    folder = save_run(tmp_path / "run", backbone, model, heads, 0.25)
+    backbone, model = trained(tiny_base, shared=shared, normalised=normalised)
+    folder, heads = save_run(tmp_path / "run", backbone, model, 0.25), heads_of(model)
     u = model.encode(TEXTS, convert_to_tensor=True)
     with torch.no_grad():
         queries, documents, logits = heads.queries(u), heads.documents(u), heads.classify(u[[0, 0, 0]], u)
@@ -108,49 +99,28 @@ def test_a_merged_folder_is_a_sentence_transformer_and_a_bipolar_encoder(tiny_ba
     kinds = ["Transformer", "Pooling", "Normalize", "Dense" if shared else "Router", *["Normalize"] * normalised]
     assert [type(module).__name__ for module in plain] == kinds
     assert plain.similarity_fn_name == ("cosine" if normalised else "dot")
-    assert np.allclose(plain.encode_query(TEXTS), queries, atol=1e-5)
-    assert np.allclose(plain.encode_document(TEXTS), documents, atol=1e-5)
-    assert np.allclose(plain.encode(TEXTS), documents, atol=1e-5)
+    assert np.allclose(plain.encode_query(TEXTS), queries, rtol=1e-3, atol=1e-4)
+    assert np.allclose(plain.encode_document(TEXTS), documents, rtol=1e-3, atol=1e-4)
+    assert np.allclose(plain.encode(TEXTS), documents, rtol=1e-3, atol=1e-4)
 
+    expected = np.concatenate([u, queries, documents], 1)
     for source in (folder, folder / "merged", folder / "adapter"):
         loaded = BipolarEncoder.from_pretrained(source)
-        assert np.allclose(loaded.encode(TEXTS), u, atol=1e-5)
-        assert np.allclose(loaded.retrieval_embeddings(u.numpy(), queries=True), queries, atol=1e-5)
-        assert np.allclose(loaded.retrieval_embeddings(u.numpy()), documents, atol=1e-5)
-        assert np.allclose(loaded.margins(u[0].numpy(), u.numpy()), logits[:, 1] - logits[:, 0], atol=1e-4)
-        assert np.allclose(loaded.scores(u[0].numpy(), u.numpy()), logits.softmax(1)[:, 1], atol=1e-4)
-        assert (loaded.heads.fusion_weight, loaded.base_model) == (0.25, BUNDLED_ID)
+        assert np.allclose(outputs(loaded)[:, :96], expected, rtol=1e-3, atol=1e-4)
+        assert np.allclose(outputs(loaded)[0, 96:], logits[:, 1] - logits[:, 0], rtol=1e-3, atol=1e-3)
+        assert loaded.heads.fusion_weight == 0.25
         assert loaded.encoder.max_seq_length == 24  # that of the training, not the base's 48
-        assert np.allclose(load_model(source).encode(TEXTS), documents, atol=1e-5)
+        assert np.allclose(load_model(source).encode(TEXTS), documents, rtol=1e-3, atol=1e-4)
 
 
-def test_the_parts_of_a_model(run, tiny_base):
-    folder, model, heads = run
-    whole = load_merged_with_heads(folder / "merged")
-    encoder, found = parts_of(whole)
-    assert np.allclose(encoder.encode(TEXTS), model.encode(TEXTS), atol=1e-5)
-    assert found.weight == 0.5 and found.heads is heads_of(whole)
-    assert torch.equal(found.heads.document.weight, heads.document.weight)
-    # one set of weights: what changes the heads changes the model
-    assert found.heads.query.weight is whole[3].sub_modules["query"][0].linear.weight
-    again = with_heads(encoder_of(whole), heads_of(whole))
-    assert np.array_equal(again.encode_query(TEXTS), whole.encode_query(TEXTS))
+def test_encoder_and_heads_share_the_weights_of_the_model(run, tiny_base):
+    whole = load_model(run[0])
+    assert encoder_of(run[1]) is run[1]  # as in training: heads that no module of it has
+    heads = heads_of(whole)
+    assert heads.query.weight is whole[3].sub_modules["query"][0].linear.weight
+    assert np.array_equal(with_heads(encoder_of(whole), heads).encode_query(TEXTS), whole.encode_query(TEXTS))
     base = load_backbone(resolve(str(tiny_base), BUNDLED_ID))
-    assert parts_of(base) == (base, None)
-
-
-def test_what_save_pretrained_wrote_can_be_published_and_read(run, tmp_path):
-    loaded, folder = BipolarEncoder.from_pretrained(run[0]), tmp_path / "saved"
-    loaded.save_pretrained(folder)
-    assert read_json(folder / "config.json")["model_type"] == "bert"  # the mixin writes a file of this name, too
-    assert scan(folder, "model") == []
-    assert f"base_model: {BUNDLED_ID}" in (folder / "README.md").read_text()
-    again = BipolarEncoder.from_pretrained(folder)
-    assert np.allclose(outputs(again), outputs(loaded), atol=1e-6)
-    assert again.heads.fusion_weight == 0.5 and not again.training
-    (folder / "README.md").write_text("Mine.\n")
-    again.save_pretrained(folder)
-    assert (folder / "README.md").read_text() == "Mine.\n"
+    assert heads_of(base) is None and encoder_of(base) is base
 
 
 # Ranking
@@ -184,28 +154,28 @@ def by_hand():
     return BipolarEncoder(Lookup(), heads)
 
 
-def found(results):
+def shown(results):
     return [(CANDIDATES[r["corpus_id"]], round(r["score"], 3)) for r in results]
 
 
 def test_ranking_by_the_classifier_alone(by_hand):
     # 1 / (1 + exp(-x)) of 1, .8, .6, 0; the empty text and the point itself are not ranked
     expected = [("d", 0.731), ("b", 0.69), ("a", 0.646), ("c", 0.5)]
-    assert found(by_hand.rank(POINT, CANDIDATES)) == expected
-    assert found(by_hand.rank(POINT, CANDIDATES, weight=math.inf, shortlist=None)) == expected
+    assert shown(by_hand.rank(POINT, CANDIDATES)) == expected
+    assert shown(by_hand.rank(POINT, CANDIDATES, weight=math.inf, shortlist=None)) == expected
     # d is the least similar, so that a shortlist of three is without it
-    assert found(by_hand.rank(POINT, CANDIDATES, shortlist=3)) == expected[1:]
-    assert found(by_hand.rank(POINT, CANDIDATES, shortlist=3, top_k=2)) == expected[1:3]
-    assert found(by_hand.rank(POINT, CANDIDATES, shortlist=1, top_k=4)) == expected  # as many as are asked for
+    assert shown(by_hand.rank(POINT, CANDIDATES, shortlist=3)) == expected[1:]
+    assert shown(by_hand.rank(POINT, CANDIDATES, shortlist=3, top_k=2)) == expected[1:3]
+    assert shown(by_hand.rank(POINT, CANDIDATES, shortlist=1, top_k=4)) == expected  # as many as are asked for
 
 
 def test_ranking_by_both_scores(by_hand):
     # a .8 + .75 * .6, b .6 + .75 * .8, c 1, d .75
     expected = [("a", 1.25), ("b", 1.2), ("c", 1.0), ("d", 0.75)]
-    assert found(by_hand.rank(POINT, CANDIDATES, weight=0.75)) == expected
-    assert found(by_hand.rank(POINT, CANDIDATES, weight=0)) == [("c", 1.0), ("a", 0.8), ("b", 0.6), ("d", 0.0)]
+    assert shown(by_hand.rank(POINT, CANDIDATES, weight=0.75)) == expected
+    assert shown(by_hand.rank(POINT, CANDIDATES, weight=0)) == [("c", 1.0), ("a", 0.8), ("b", 0.6), ("d", 0.0)]
     by_hand.heads.fusion_weight = 0.75
-    assert found(by_hand.rank(POINT, CANDIDATES)) == expected
+    assert shown(by_hand.rank(POINT, CANDIDATES)) == expected
 
 
 def test_candidates_that_are_encoded_cost_no_forward_pass(by_hand):
@@ -221,9 +191,9 @@ def test_candidates_that_are_encoded_cost_no_forward_pass(by_hand):
 
 def test_certain_candidates_are_still_in_order(by_hand):
     by_hand.heads.classifier.weight.data *= 1000  # log-odds of 600 and 800 both give a probability of 1
-    assert found(by_hand.rank(POINT, CANDIDATES))[:3] == [("d", 1.0), ("b", 1.0), ("a", 1.0)]
+    assert shown(by_hand.rank(POINT, CANDIDATES))[:3] == [("d", 1.0), ("b", 1.0), ("a", 1.0)]
     by_hand.heads.classifier.weight.data *= 0  # nothing but equals: in the order of retrieval
-    assert [text for text, _ in found(by_hand.rank(POINT, CANDIDATES))] == ["c", "a", "b", "d"]
+    assert [text for text, _ in shown(by_hand.rank(POINT, CANDIDATES))] == ["c", "a", "b", "d"]
 
 
 def test_nothing_to_rank_gives_nothing(by_hand):
@@ -252,17 +222,14 @@ def test_what_cannot_be_ranked(by_hand, arguments, message):
 # Refused
 
 
-def change(path, weights):
-    """Replaces the weights of a file by a function of them."""
-    save_file({name: weights(tensor).contiguous() for name, tensor in load_file(path).items()}, path)
+def change(path, weights, which=""):
+    """Replaces weights of a file, those whose name begins so, by a function of them."""
+    tensors = load_file(path)
+    save_file({k: weights(t).contiguous() if k.startswith(which) else t for k, t in tensors.items()}, path)
 
 
-def nan(tensor):
-    return torch.full_like(tensor, torch.nan)
-
-
-def truncate(path):
-    path.write_bytes(path.read_bytes()[:-10])
+def describe(folder, **facts):
+    write_json(folder / DESCRIPTION, read_json(folder / DESCRIPTION) | facts)
 
 
 def other(tensor):
@@ -270,77 +237,55 @@ def other(tensor):
 
 
 DAMAGE = {
-    "no description": ("*", lambda f: (f / DESCRIPTION).unlink(), f"{DESCRIPTION}, which describes the heads, is"),
-    "bad description": ("*", lambda f: (f / DESCRIPTION).write_text("{"), f"{DESCRIPTION} is damaged"),
-    "part of a description": ("*", lambda f: (f / DESCRIPTION).write_text("{}"), "lacks dimension, shared"),
-    "no classifier": ("*", lambda f: (f / CLASSIFICATION).unlink(), f"the head {CLASSIFICATION} is missing"),
-    "no retrieval head": ("adapter", lambda f: (f / RETRIEVAL).unlink(), f"the head {RETRIEVAL} is missing"),
-    "truncated classifier": ("*", lambda f: truncate(f / CLASSIFICATION), "truncated or damaged"),
-    "truncated retrieval": ("adapter", lambda f: truncate(f / RETRIEVAL), "truncated or damaged"),
-    "NaN": ("*", lambda f: change(f / CLASSIFICATION, nan), "NaN or infinite weights"),
-    "NaN in retrieval": ("adapter", lambda f: change(f / RETRIEVAL, nan), "NaN or infinite weights"),
-    "another classifier": ("*", lambda f: change(f / CLASSIFICATION, other), "classification head .* another model's"),
-    "another retrieval": ("adapter", lambda f: change(f / RETRIEVAL, other), "the retrieval head is another model's"),
-    "another native": (
-        "merged",
+    "no description": (lambda f: (f / DESCRIPTION).unlink(), "bipolar.json is missing|no heads"),
+    "bad description": (lambda f: (f / DESCRIPTION).write_text("{"), "damaged"),
+    "part of a description": (lambda f: (f / DESCRIPTION).write_text("{}"), "bipolar.json has no 'dimension'"),
+    "no heads": (lambda f: (f / WEIGHTS).unlink(), WEIGHTS),
+    "truncated": (
+        lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-10]),
+        "Error while deserializing|truncated",
+    ),
+    "NaN": (lambda f: change(f / WEIGHTS, lambda t: torch.full_like(t, torch.nan), "classifier"), "NaN|differ"),
+    "another classifier": (lambda f: change(f / WEIGHTS, other, "classifier"), "logits of the probe sentences differ"),
+    "another retrieval": (lambda f: change(f / WEIGHTS, other, "query"), "queries of the probe|another one than"),
+    "another width": (lambda f: change(f / WEIGHTS, lambda t: t[..., :48], "norm"), "size mismatch for norm.weight"),
+    "another dimension": (lambda f: describe(f, dimension=64), "size mismatch"),
+    "another kind": (lambda f: describe(f, shared=True), "Unexpected key"),
+    "foreign probes": (lambda f: describe(f, probes={"u": [[0.0] * 32] * 3}), "u of the probe sentences differ"),
+}
+MERGED = {
+    "another native head": (
         lambda f: change(f / "3_Router" / "query_0_Dense" / "model.safetensors", other),
-        "the retrieval head is another model's",
+        "the retrieval head of modules.json is another one",
     ),
-    "another width": (
-        "*",
-        lambda f: change(f / CLASSIFICATION, lambda t: t[..., :48]),
-        "a head of another dimension or kind",
-    ),
-    "another dimension": (
-        "*",
-        lambda f: write_json(f / DESCRIPTION, read_json(f / DESCRIPTION) | {"dimension": 64}),
-        "heads of another dimension: .* says 64, the encoder's embeddings have 32",
-    ),
-    "no native": (
-        "merged",
-        lambda f: shutil.rmtree(f / "3_Router"),
-        "incomplete or damaged: 3_Router is missing; copy or download it again",
-    ),
-    "another kind": (
-        "merged",
-        lambda f: write_json(f / DESCRIPTION, read_json(f / DESCRIPTION) | {"shared": True}),
-        "describes a Dense module, modules.json has Router",
-    ),
-    "another encoder": ("merged", lambda f: change(f / "model.safetensors", other), "the encoder is another one"),
-    "no fingerprint": ("merged", lambda f: (f / FINGERPRINT).unlink(), f"{FINGERPRINT} is missing"),
-    "heads of nobody": (
-        "*",
-        lambda f: write_json(
-            f / FINGERPRINT, {k: v for k, v in read_json(f / FINGERPRINT).items() if k != DESCRIPTION}
-        ),
-        "there are heads that fingerprint.json does not know",
-    ),
+    "no native head": (lambda f: shutil.rmtree(f / "3_Router"), "3_Router is missing|incomplete or damaged"),
+    "another encoder": (lambda f: change(f / "model.safetensors", other), "u of the probe sentences differ"),
 }
 
 
 @pytest.mark.parametrize(
     ("part", "name"),
-    [(part, name) for name, (where, *_) in DAMAGE.items() for part in ("merged", "adapter") if where in ("*", part)],
+    [(part, name) for name in DAMAGE for part in ("merged", "adapter")] + [("merged", n) for n in MERGED],
 )
 def test_a_damaged_or_foreign_head_is_refused(copied, part, name):
-    _, damage, message = DAMAGE[name]
+    damage, message = (DAMAGE | MERGED)[name]
     damage(copied / part)
     with pytest.raises(AdapterError, match=message):
         BipolarEncoder.from_pretrained(copied / part)
 
 
 def test_a_model_without_heads_is_no_bipolar_encoder(tiny_base):
-    with pytest.raises(AdapterError, match=f"no Bipolar-encoder: {DESCRIPTION} is missing"):
+    with pytest.raises(AdapterError, match="no Bipolar-encoder: it has no heads"):
         BipolarEncoder.from_pretrained(tiny_base)
     with pytest.raises(ValueError, match="'no-such-model' could not be loaded"):
         BipolarEncoder.from_pretrained("no-such-model")
 
 
-def test_heads_that_diverged_or_do_not_fit_are_not_saved(tiny_base, tmp_path):
-    backbone, model, heads = trained(tiny_base)
-    heads.classifier.bias.data.fill_(torch.nan)
+def test_heads_that_diverged_are_not_saved(tiny_base, tmp_path):
+    backbone, model = trained(tiny_base)
+    heads_of(model).classifier.bias.data.fill_(torch.nan)
     with pytest.raises(AdapterError, match=r"the heads return NaN \(logits\)"):
-        save_adapter_with_heads(model, heads, tmp_path / "adapter", backbone)
+        save_adapter(model, tmp_path / "adapter", backbone, partial(save_heads, model))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -352,32 +297,15 @@ def test_an_adapter_with_heads_is_not_switched(run):
 # Released and published
 
 
-@pytest.fixture
-def released(run, tmp_path, monkeypatch):
-    """An empty folder for releases, and the system of the run."""
+def test_a_release_has_its_heads(run, tmp_path, monkeypatch):
     for module in (release, models):
         monkeypatch.setattr(module, "RELEASED", tmp_path / "model_cards")
     monkeypatch.setattr(release, "render_card", lambda system, results, kind: "A model.\n")
     recipe = read_json(run[0] / "recipe.json") | {"run_dir": run[0], "name": "bipolar-tiny"}
-    return SimpleNamespace(recipe=SimpleNamespace(**recipe))
-
-
-def test_a_release_has_its_heads(run, released, monkeypatch):
-    folder = release.release(released, {})
-    assert {path.name for path in folder.glob("*.safetensors")} == {
-        "adapter_model.safetensors",
-        RETRIEVAL,
-        CLASSIFICATION,
-    }
+    folder = release.release(SimpleNamespace(recipe=SimpleNamespace(**recipe)), {})
+    assert {path.name for path in folder.glob("*.safetensors")} == {"adapter_model.safetensors", WEIGHTS}
     loaded = BipolarEncoder.from_pretrained("bipolar-tiny")
-    assert np.allclose(outputs(loaded), outputs(BipolarEncoder.from_pretrained(run[0])), atol=1e-4)
-    assert np.allclose(load_model("bipolar-tiny").encode(TEXTS), load_model(run[0]).encode(TEXTS), atol=1e-5)
-    # with heads the limit is another one, and the weights of all files count
-    monkeypatch.setattr(release, "LIMIT", 1)
-    release.release(released, {})
-    monkeypatch.setattr(release, "LIMIT_OF_MORE", (folder / "adapter_model.safetensors").stat().st_size)
-    with pytest.raises(ValueError, match=r"--release: the adapter has .* bytes, more than"):
-        release.release(released, {})
+    assert np.allclose(outputs(loaded), outputs(BipolarEncoder.from_pretrained(run[0])), rtol=1e-3, atol=1e-4)
 
 
 @pytest.fixture
@@ -394,26 +322,18 @@ def server(monkeypatch, tmp_path):
 
 def test_a_published_model_is_read_back_by_its_name(run, server, tmp_path):
     local = BipolarEncoder.from_pretrained(run[0])
-    local.push_to_hub("org/bipolar", token=server.token)
     results = hub.publish_run(run[0], "org/run", token=server.token, endpoint=server.url)
     assert [result["repo_id"] for result in results] == ["org/run", "org/run-adapter"]
-    for repo in ("org/bipolar", "org/run", "org/run-adapter"):
-        loaded = BipolarEncoder.from_pretrained(repo, cache_dir=tmp_path / "cache")
-        assert np.allclose(outputs(loaded), outputs(local), atol=1e-4)
+    for repo in ("org/run", "org/run-adapter"):
+        assert np.allclose(outputs(BipolarEncoder.from_pretrained(repo)), outputs(local), rtol=1e-3, atol=1e-4)
+    plain = SentenceTransformer("org/run", cache_folder=str(tmp_path / "other"), trust_remote_code=False)
     expected = local.retrieval_embeddings(local.encode(TEXTS), queries=True)
-    for repo in ("org/bipolar", "org/run"):
-        plain = SentenceTransformer(repo, cache_folder=str(tmp_path / "other"), trust_remote_code=False)
-        assert np.allclose(plain.encode_query(TEXTS), expected, atol=1e-5)
-    card = server.read("org/bipolar", "README.md").decode()
-    assert 'BipolarEncoder.from_pretrained("org/bipolar")' in card and "{" + "{" not in card
-    assert json.loads(server.read("org/bipolar", "config.json"))["model_type"] == "bert"
+    assert np.allclose(plain.encode_query(TEXTS), expected, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [(DAMAGE["no classifier"][1], "is missing"), (DAMAGE["another classifier"][1], "another model's")],
-)
-def test_a_repository_without_its_head_is_refused(copied, server, tmp_path, damage, message):
+@pytest.mark.parametrize("name", ["no heads", "another classifier"])
+def test_a_repository_without_its_head_is_refused(copied, server, name):
+    damage, message = DAMAGE[name]
     damage(copied / "merged")
     # such a run is not published ...
     with pytest.raises(AdapterError, match=message):
@@ -424,4 +344,4 @@ def test_a_repository_without_its_head_is_refused(copied, server, tmp_path, dama
     api.create_repo("org/run")
     api.upload_folder(repo_id="org/run", folder_path=copied / "merged")
     with pytest.raises(AdapterError, match=message):
-        BipolarEncoder.from_pretrained("org/run", cache_dir=tmp_path / "cache")
+        BipolarEncoder.from_pretrained("org/run")

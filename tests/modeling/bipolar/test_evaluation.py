@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from modeling.base.models import load_backbone, resolve
-from modeling.bipolar.candidates import Candidates
+from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, reranked, shortlist
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, rank_all
 from modeling.bipolar.files import with_heads
 from modeling.bipolar.heads import BipolarHeads
+from tests.modeling.bipolar.baselines.invented import debates
 from tests.tiny import counters
 
 # debate, stance, point, counter, seen_in
@@ -21,8 +22,16 @@ ROWS = [
 
 def columns():
     debates, stances, points, counters, seen = zip(*ROWS, strict=True)
-    return {"debate": debates, "theme": ["town"] * 4, "stance": stances, "point": points, "counter": counters,
-            "conclusion": points, "premises": [""] * 4, "seen_in": seen}  # fmt: skip
+    return {
+        "debate": debates,
+        "theme": ["town"] * 4,
+        "stance": stances,
+        "point": points,
+        "counter": counters,
+        "conclusion": points,
+        "premises": [""] * 4,
+        "seen_in": seen,
+    }
 
 
 def similarities(**degrees):
@@ -94,9 +103,11 @@ def test_recall_counts_the_shortlist():
     near = similarities(**ANGLES)
     monotone = rank_all(Candidates(columns()), near)
     assert len(texts) == 8 and monotone.recall == {10: 1.0, 30: 1.0, 50: 1.0}
-    rows = columns() | {}
-    many = {name: list(values) + [f"{value}-{i}" if name in ("point", "counter") else value
-                                  for i in range(5) for value in values] for name, values in rows.items()}  # fmt: skip
+    many = {
+        name: list(values)
+        + [f"{value}-{i}" if name in ("point", "counter") else value for i in range(5) for value in values]
+        for name, values in columns().items()
+    }
     candidates = Candidates(many)
     # the counter of the first point comes last, those of all others first
     scores = np.zeros((len(candidates), len(candidates.texts)))
@@ -135,3 +146,41 @@ def test_heads_that_change_nothing_rank_as_the_cosine(tiny_base):
 def counters_as_columns(topic):
     rows = counters(topic)
     return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_candidates_stay_those_of_all_points():
+    whole = debates(seed=0)
+    some = np.array([40, 3, 7])
+    taken = whole.take(some)
+    assert len(taken) == 3 and len(whole) == 48
+    for setting in SETTINGS:
+        pools = whole.of(setting)
+        for pool, number in zip(taken.of(setting), some, strict=True):
+            assert pool.tolist() == pools[number].tolist()
+    assert taken.answers == [whole.answers[number] for number in some]
+    assert taken.conclusions == [whole.conclusions[number] for number in some]
+    assert taken.points.tolist() == whole.points[some].tolist()
+
+
+def test_shortlists_by_hand():
+    scores = np.array([[0.1, 0.9, 0.5, 0.9, 0.2], [0.0, 0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
+    pools = [np.array([0, 1, 2, 3]), np.array([1, 2, 4]), np.array([], dtype=int)]
+    near, values = shortlist(scores, pools, 3)
+    # of equal scores the first text, and nothing from outside a pool
+    assert near.tolist() == [[1, 3, 2], [1, 2, 4], [NONE] * 3]
+    assert values[0].tolist() == np.float32([0.9, 0.9, 0.5]).tolist() and values[2].tolist() == [-np.inf] * 3
+
+
+def test_a_short_shortlist_begins_a_long_one():
+    scores = np.random.default_rng(0).integers(0, 5, (20, 40)).astype(float)  # with many ties
+    pools = [np.arange(40)] * 20
+    long, _ = shortlist(scores, pools, 40)
+    for size in (1, 7, 39):
+        assert (shortlist(scores, pools, size)[0] == long[:, :size]).all()
+
+
+def test_reranked_by_hand():
+    near = np.array([[4, 2, 7], [3, 1, NONE], [NONE] * 3])
+    scores = np.array([[0.1, 0.8, 0.8], [0.2, 0.3, 0.9], [0.5, 0.5, 0.5]])
+    # the one retrieved first among equals, never an absent one
+    assert reranked(near, scores).tolist() == [2, 1, NONE]

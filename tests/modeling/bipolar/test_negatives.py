@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from modeling.bipolar import negatives
 from modeling.bipolar.candidates import Candidates
-from modeling.bipolar.negatives import hard_negatives, hard_probability, nearest, random_negatives
+from modeling.bipolar.negatives import hard_negatives, hard_probability, random_negatives
 
 
 def rows(*pairs):
@@ -69,13 +68,6 @@ def test_so_many_are_mined_as_the_probability_says():
     mined = hard_negatives(many, vectors, 1, 5)
     same = np.mean(np.array(hard_negatives(many, vectors, 0.3, 5)) == np.array(mined))
     assert 0.25 < same < 0.35
-
-
-def test_both_libraries_find_the_same(monkeypatch):
-    found = nearest(VECTORS, VECTORS, 3)
-    assert found[3].tolist() == [3, 0, 1]
-    monkeypatch.setattr(negatives, "find_spec", lambda name: None)
-    assert nearest(VECTORS, VECTORS, 3).tolist() == found.tolist()
 
 
 @pytest.mark.parametrize(

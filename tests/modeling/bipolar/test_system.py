@@ -1,12 +1,10 @@
-"""The Bipolar-encoder: its losses by hand, batches of debates, the system's phases, and a run from end to end."""
+"""The Bipolar-encoder: heads and losses by hand, the system's phases, and a run from end to end."""
 
 from math import exp, log, sqrt
 
 import pytest
 import torch
-from datasets import Dataset
 
-from modeling.base.batches import GroupedBatchSampler
 from modeling.base.recipe import load_recipe
 from modeling.base.report import paper_figures
 from modeling.base.run import run
@@ -14,7 +12,7 @@ from modeling.base.trainer import loss_parameters
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss, text_keys
-from modeling.bipolar.system import PAPER, BipolarSystem
+from modeling.bipolar.system import BipolarSystem
 
 
 @pytest.fixture
@@ -22,9 +20,17 @@ def recipe(tiny_base, tiny_data, tmp_path):
     """A function that makes a recipe on the tiny encoder and data."""
 
     def make(**options):
-        words = {"base": str(tiny_base), "base_id": "org/tiny", "data": str(tiny_data), "lora_targets": "none",
-                 "similarity": str(tiny_data), "cache_dir": str(tmp_path / "cache"), "output_dir": str(tmp_path),
-                 "batch_size": "12", "max_length": "32"}  # fmt: skip
+        words = {
+            "base": str(tiny_base),
+            "base_id": "org/tiny",
+            "data": str(tiny_data),
+            "lora_targets": "none",
+            "similarity": str(tiny_data),
+            "cache_dir": str(tmp_path / "cache"),
+            "output_dir": str(tmp_path),
+            "batch_size": "12",
+            "max_length": "32",
+        }
         return load_recipe("bipolar-demo", words | {name: str(value) for name, value in options.items()})
 
     return make
@@ -46,6 +52,48 @@ def plane(*rows):
 
 def keys(*rows):
     return [torch.tensor(row) for row in rows]
+
+
+U = torch.tensor([[3.0, 4.0], [1.0, 0.0]])
+
+
+def test_retrieval_starts_at_the_similarities_of_the_base():
+    for shared in (True, False):
+        heads = BipolarHeads(2, shared=shared, normalised=False)
+        assert torch.equal(heads.queries(U), U) and torch.equal(heads.documents(U), U)
+    unit = BipolarHeads(2)
+    assert torch.allclose(unit.queries(U), torch.tensor([[0.6, 0.8], [1.0, 0.0]]))
+
+
+def test_a_shared_head_is_one_and_others_are_two():
+    shared, two = BipolarHeads(2), BipolarHeads(2, shared=False)
+    # retrieval 2 x 2 + 2 each, LayerNorm 2 x 6, classifier 2 x 6 + 2
+    assert sum(p.numel() for p in shared.parameters()) == 6 + 12 + 14
+    assert sum(p.numel() for p in two.parameters()) == 2 * 6 + 12 + 14
+    for heads in (shared, two):
+        torch.nn.init.constant_(heads.query.bias, 1.0)
+    assert torch.equal(shared.documents(U), shared.queries(U))
+    assert not torch.equal(two.documents(U), two.queries(U))
+
+
+def test_the_classifier_by_hand():
+    heads = BipolarHeads(1)
+    heads.classifier.weight.data = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
+    heads.classifier.bias.data = torch.tensor([0.0, 2.0])
+    # [u; v; |u - v|] = [1, 0, 1] has mean 2/3 and variance 2/9: normalised [0.7071, -1.4142, 0.7071]
+    logits = heads.classify(torch.tensor([[1.0]]), torch.tensor([[0.0]]))
+    assert torch.allclose(logits, torch.tensor([[0.7071, -0.7071 + 2]]), atol=1e-3)
+    # the other way round it is [0, 1, 1]: the order of point and candidate counts
+    logits = heads.classify(torch.tensor([[0.0]]), torch.tensor([[1.0]]))
+    assert torch.allclose(logits, torch.tensor([[-1.4142, 1.4142 + 2]]), atol=1e-3)
+
+
+def test_without_the_difference_the_classifier_sees_two_vectors():
+    heads = BipolarHeads(1, difference=False)
+    heads.classifier.weight.data = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    heads.classifier.bias.data.zero_()
+    # [1, 0] has mean 0.5 and standard deviation 0.5
+    assert torch.allclose(heads.classify(torch.ones(1, 1), torch.zeros(1, 1)), torch.tensor([[1.0, -1.0]]), atol=1e-3)
 
 
 def test_the_papers_loss_by_hand():
@@ -93,50 +141,20 @@ def test_keys_tell_texts_apart_whatever_their_padding():
     assert first != second and text_keys(long).tolist() == [first]
 
 
-def test_batches_hold_whole_groups():
-    groups = [name for name in "abcd" for _ in range(4)]
-    rows = Dataset.from_dict({"point": [f"p{number}" for number in range(16)]})
-    sampler = GroupedBatchSampler(rows, 8, groups=groups)
-    batches = list(sampler)
-    assert len(batches) == len(sampler) == 2
-    assert [len({groups[row] for row in batch}) for batch in batches] == [2, 2]
-    assert sorted(row for batch in batches for row in batch) == list(range(16))
-    assert list(GroupedBatchSampler(rows, 8, groups=groups)) == batches
-    sampler.set_epoch(1)
-    assert list(sampler) != batches
-
-
-def test_two_processes_share_out_the_batches_of_one(monkeypatch):
-    groups = [name for name in "abcd" for _ in range(4)]
-    rows = Dataset.from_dict({"point": ["p"] * 16})
-    whole = list(GroupedBatchSampler(rows, 8, groups=groups, seed=3))
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    halves = list(GroupedBatchSampler(rows, 4, groups=groups, seed=3))
-    assert [sorted(halves[i] + halves[i + 1]) for i in (0, 2)] == [sorted(batch) for batch in whole]
-
-
-def test_too_few_rows_and_wrong_groups_are_refused():
-    rows = Dataset.from_dict({"point": ["p"] * 3})
-    with pytest.raises(ValueError, match="3 training rows are fewer than one batch of 4"):
-        GroupedBatchSampler(rows, 4, groups=["a"] * 3)
-    with pytest.raises(ValueError, match="2 groups for 3 rows"):
-        GroupedBatchSampler(rows, 2, groups=["a"] * 2)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"objective": "pairs"}, "--objective must be one of triplet, ranking"),
-        ({"negatives": "none"}, "--negatives must be one of"),
-        ({"margin": 0}, "--margin must be above 0"),
+        ({"objective": "pairs"}, "objective"),
+        ({"negatives": "none"}, "negatives"),
+        ({"margin": 0}, "margin"),
         ({"objective": "triplet"}, "needs a negative in each row"),
-        ({"fusion": "much"}, "--fusion must be learned, none or a weight"),
+        ({"fusion": "much"}, "fusion"),
         ({"pooling": "cls"}, "use --lora false"),
     ],
 )
 def test_options_out_of_range_are_refused(recipe, options, message):
     with pytest.raises(ValueError, match=message):
-        BipolarSystem(recipe(**options))
+        recipe(**options)
 
 
 def test_gradients_reach_adapter_and_heads_and_nothing_else(recipe):
@@ -171,7 +189,7 @@ def test_the_papers_figures_stand_beside_its_settings(recipe, tmp_path):
     assert joint["official_classification_30"]["trained"] == 0.4904 and "official_retrieval" not in joint
     alone = paper_figures(BipolarSystem(recipe(data=str(data), task="retrieval")))
     assert set(alone) == {"official_retrieval"} and alone["official_retrieval"]["trained"] == 0.3004
-    assert PAPER.headline["difference"] is True
+    assert BipolarSystem.PAPER.headline["difference"] is True
 
 
 def test_a_run_from_end_to_end(recipe):

@@ -25,7 +25,16 @@ def debates(seed, number=8, points=6):
             conclusion, premises = rng.choice(words, 3), rng.choice(words, 12)
             counter = [*rng.choice(premises, 6), *rng.choice(conclusion, 2), *rng.choice(words, 6)]
             parts = [" ".join(map(str, part)) for part in (conclusion, premises, counter)]
-            rows.append({"conclusion": parts[0], "premises": parts[1], "point": "\n\n".join(parts[:2]),
-                         "counter": parts[2], "stance": ("pro", "con")[point % 2], "theme": "town",
-                         "debate": str(debate), "seen_in": ""})  # fmt: skip
+            rows.append(
+                {
+                    "conclusion": parts[0],
+                    "premises": parts[1],
+                    "point": "\n\n".join(parts[:2]),
+                    "counter": parts[2],
+                    "stance": ("pro", "con")[point % 2],
+                    "theme": "town",
+                    "debate": str(debate),
+                    "seen_in": "",
+                }
+            )
     return Candidates({column: [row[column] for row in rows] for column in rows[0]})

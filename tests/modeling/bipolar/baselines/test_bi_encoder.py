@@ -137,8 +137,11 @@ def test_a_point_is_no_candidate_for_itself():
     found = RetrievalAccuracy(candidates)(Words())
     # the first and the third find their counter; to the second, nothing is similar but itself, and among equals the
     # first text wins, so that its counter is not first but among the first 10 of all 5
-    assert found == {"validation_accuracy@1": pytest.approx(2 / 3), "validation_accuracy@10": 1,
-                     "validation_accuracy@50": 1}  # fmt: skip
+    assert found == {
+        "validation_accuracy@1": pytest.approx(2 / 3),
+        "validation_accuracy@10": 1,
+        "validation_accuracy@50": 1,
+    }
 
 
 def test_negatives_are_put_into_batches_anew_in_each_epoch():
@@ -170,9 +173,26 @@ def test_negatives_are_mined_by_the_model_as_it_is(tiny_base):
 
 
 def test_the_command(tiny_data, tiny_base, tmp_path, capsys):
-    words = ["bi-encoder", str(tiny_data), "--out", str(tmp_path / "bi"), "--base", str(tiny_base), "--base_id",
-             "org/tiny", "--max_rows", "16", "--max_steps", "2", "--max_length", "32", "--batch_size", "8",
-             "--cache_dir", str(tmp_path / "cache")]  # fmt: skip
+    words = [
+        "bi-encoder",
+        str(tiny_data),
+        "--out",
+        str(tmp_path / "bi"),
+        "--base",
+        str(tiny_base),
+        "--base_id",
+        "org/tiny",
+        "--max_rows",
+        "16",
+        "--max_steps",
+        "2",
+        "--max_length",
+        "32",
+        "--batch_size",
+        "8",
+        "--cache_dir",
+        str(tmp_path / "cache"),
+    ]
     main(words)
     printed = capsys.readouterr().out
     assert re.search(r"2 steps over 16 points in \d+ s, loss \d", printed)

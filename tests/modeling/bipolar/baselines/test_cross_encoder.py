@@ -108,8 +108,10 @@ def test_re_ranking_keeps_to_the_shortlist(tiny_base, tmp_path):
 
         def predict(self, pairs, **options):
             assert len(pairs) == 3
-            right = {candidates.texts[point]: answers for point, answers in
-                     zip(candidates.points, candidates.answers, strict=True)}  # fmt: skip
+            right = {
+                candidates.texts[point]: answers
+                for point, answers in zip(candidates.points, candidates.answers, strict=True)
+            }
             return np.array([float(candidates.texts.index(text) in right[point]) for point, text in pairs])
 
     found = reranking(Oracle(), candidates, settings(tiny_base, shortlist=3, eval_points=100), tmp_path)

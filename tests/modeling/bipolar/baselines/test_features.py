@@ -23,8 +23,16 @@ def embed(texts):
 
 
 def pair(conclusion="good", premises="bad good", counter="good bad bad bad"):
-    row = {"conclusion": conclusion, "premises": premises, "point": f"{conclusion}\n\n{premises}", "counter": counter,
-           "stance": "pro", "theme": "town", "debate": "trams", "seen_in": ""}  # fmt: skip
+    row = {
+        "conclusion": conclusion,
+        "premises": premises,
+        "point": f"{conclusion}\n\n{premises}",
+        "counter": counter,
+        "stance": "pro",
+        "theme": "town",
+        "debate": "trams",
+        "seen_in": "",
+    }
     return Candidates({column: [value] for column, value in row.items()})
 
 

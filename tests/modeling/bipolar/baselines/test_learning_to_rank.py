@@ -98,9 +98,16 @@ def test_xgboost_ranks_all_of_few_and_a_shortlist_of_many(tables, train, test, m
 def test_parameters_are_the_papers():
     assert learning_to_rank.LOGISTIC == {"class_weight": "balanced", "max_iter": 1000, "C": 50}
     assert learning_to_rank.XGBOOST == {
-        "max_depth": 8, "learning_rate": 0.01, "n_estimators": 1000, "min_child_weight": 5, "subsample": 0.8,
-        "colsample_bytree": 0.7, "reg_lambda": 0.4, "scale_pos_weight": 0.8, "objective": "binary:logistic",
-    }  # fmt: skip
+        "max_depth": 8,
+        "learning_rate": 0.01,
+        "n_estimators": 1000,
+        "min_child_weight": 5,
+        "subsample": 0.8,
+        "colsample_bytree": 0.7,
+        "reg_lambda": 0.4,
+        "scale_pos_weight": 0.8,
+        "objective": "binary:logistic",
+    }
 
 
 def test_what_is_missing_is_said(train):

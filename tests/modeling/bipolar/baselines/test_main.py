@@ -49,8 +49,16 @@ def line(corpus, tmp_path):
     """A function that gives the command line for rows and models."""
 
     def words(rows, *more):
-        return [str(corpus), "--rows", rows, "--cache_dir", str(tmp_path / "cache"), "--out", str(tmp_path / "out"),
-                *map(str, more)]  # fmt: skip
+        return [
+            str(corpus),
+            "--rows",
+            rows,
+            "--cache_dir",
+            str(tmp_path / "cache"),
+            "--out",
+            str(tmp_path / "out"),
+            *map(str, more),
+        ]
 
     return words
 
@@ -118,7 +126,11 @@ def test_accuracy_and_recall_by_hand():
     found = accuracy(split, np.arange(24), np.array([*right[:12], *wrong[12:]]))
     assert found == {"accuracy": 0.5, "low": 0.0, "high": 1.0, "n": 24}
     assert accuracy(split, np.array([5, 6]), np.array([right[5], -1])) == {
-        "accuracy": 0.5, "low": None, "high": None, "n": 2}  # fmt: skip
+        "accuracy": 0.5,
+        "low": None,
+        "high": None,
+        "n": 2,
+    }
     listed = np.array([[wrong[0], right[0], -1], [wrong[1], wrong[2], right[1]], [-1, -1, -1]])
     assert recall(split, np.arange(3), listed, (1, 2, 3)) == {"1": 0.0, "2": 1 / 3, "3": 2 / 3}
 
@@ -130,8 +142,23 @@ def test_the_interval_is_shown_by_its_half():
 
 def test_every_kind_of_row(line, models, tiny_base, tmp_path, capsys):
     rows = "bm25,cosine,bi-encoder,bm25+cross-encoder,bipolar,bipolar-ret,bipolar-fused"
-    main(line(rows, "--model", tiny_base, "--bi_encoder", tiny_base, "--cross_encoder", models / "cross", "--bipolar",
-              f"{models / 'joined'},{models / 'apart'}", "--shortlists", "1,10", "--max_points", 5))  # fmt: skip
+    main(
+        line(
+            rows,
+            "--model",
+            tiny_base,
+            "--bi_encoder",
+            tiny_base,
+            "--cross_encoder",
+            models / "cross",
+            "--bipolar",
+            f"{models / 'joined'},{models / 'apart'}",
+            "--shortlists",
+            "1,10",
+            "--max_points",
+            5,
+        )
+    )
     printed, out = capsys.readouterr().out, tmp_path / "out"
     table = (out / "table.md").read_text(encoding="utf-8")
     assert table.split("![")[0].strip() in printed
@@ -139,7 +166,12 @@ def test_every_kind_of_row(line, models, tiny_base, tmp_path, capsys):
     assert str(tmp_path) not in json.dumps(results) and str(models) not in json.dumps(results)
     by_id = {row["id"]: row["splits"] for row in results["rows"]}
     assert results["splits"]["official"] == {
-        "config": "counters_official", "points": 12, "seen": 4, "candidates": 24, "debates": 1}  # fmt: skip
+        "config": "counters_official",
+        "points": 12,
+        "seen": 4,
+        "candidates": 24,
+        "debates": 1,
+    }
     # the best of a shortlist of one is what was retrieved first
     for split in ("official", "clean"):
         first = by_id["bipolar:joined"][split]["accuracy"]["@1/1"]
