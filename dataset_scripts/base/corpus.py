@@ -15,6 +15,7 @@ from datasets.data_files import DataFilesDict, DataFilesList
 from dataset_scripts.base.built import BuiltConfig, read_built, shard
 from dataset_scripts.base.metadata import Metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard
+from dataset_scripts.base.reading import Dropped
 from dataset_scripts.base.schema import Rows
 from dataset_scripts.base.splits import SEED
 
@@ -82,7 +83,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
             cls.DEFAULT_CONFIG_NAME = next(iter(cls.FEATURES))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.dropped: Counter[str] = Counter()
+        self.dropped = Dropped()
         self.facts: Counter[str] = Counter()
         super().__init__(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Parser of Kialo's text exports: the text of one file in, one discussion tree out. It reads no files.
+"""Discussions as trees of arguments, and the parser of Kialo's text exports. It reads no files.
 
 Kialo has exported discussions in two dialects, and both are read:
 
@@ -18,11 +18,12 @@ Kialo has exported discussions in two dialects, and both are read:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.kialo.tree import Discussion, Node, resolve_links
 
 _TITLE = re.compile(r"\ufeff?\s*Discussion (?:Title|Name):[ \t]*(?:\r?\n)?(.*)")
 _HEADER = re.compile(r"[ \t]*((?:\d+\.)+)[ \t]+(?:(Pro|Con|Thesis|Question):)?[ \t]*(.*)")
@@ -39,12 +40,56 @@ _LISTED = re.compile(r"\[(\d+)\] ")
 
 
 @dataclass(slots=True)
-class _Draft:
-    """An entry whose text may still go on."""
+class Node:
+    """One numbered entry of a discussion.
+
+    Attributes:
+        id: Number as exported, with the closing dot: "1.2.1.".
+        parent: Number of the entry it answers; None for the root.
+        relation: "Pro" or "Con"; None for the root and for the theses of a discussion that has several.
+        text: Plain text; for a link, the text of its target.
+        link_to: For a link ("-> See ..."): number of its target, or "#921" for another discussion; else None.
+    """
 
     id: str
-    label: str | None
-    lines: list[str] = field(default_factory=list)
+    parent: str | None
+    relation: str | None
+    text: str
+    link_to: str | None = None
+
+
+@dataclass(slots=True)
+class Discussion:
+    """A discussion tree.
+
+    Attributes:
+        title: The question or statement that the discussion is called by.
+        nodes: All entries in the order of the export, the root first.
+        orphans: Number of labelled entries without their parent in the export; they are left out.
+    """
+
+    title: str
+    nodes: list[Node]
+    orphans: int = 0
+
+    def arguments(self) -> list[Node]:
+        """The entries that carry a text of their own: all but links."""
+        return [node for node in self.nodes if node.link_to is None]
+
+    def has_theses(self) -> bool:
+        """Whether the root is a question with several theses below it rather than a thesis."""
+        root = self.nodes[0].id
+        return any(node.parent == root and node.relation is None and node.link_to is None for node in self.nodes)
+
+    def families(self) -> Iterator[tuple[Node, list[Node]]]:
+        """Every argument with the arguments for and against it. Theses stand in no relation to their question."""
+        by_id = {node.id: node for node in self.arguments()}
+        children: dict[str, list[Node]] = defaultdict(list)
+        for node in by_id.values():
+            if node.relation is not None and node.parent in by_id:
+                children[node.parent].append(node)
+        for parent, answers in children.items():
+            yield by_id[parent], answers
 
 
 def parse_export(text: str) -> Discussion:
@@ -56,12 +101,29 @@ def parse_export(text: str) -> Discussion:
     title = _TITLE.match(text)
     if title is None:
         raise ValueError("no line 'Discussion Title: ...' or 'Discussion Name:' at the start")
-    drafts, orphans = _split_entries(text[title.end() :].replace("\r\n", "\n").split("\n"))
-    if not drafts:
+    entries: dict[str, tuple[str | None, list[str]]] = {}  # number -> label and lines
+    orphans, lines = 0, []
+    for line in text[title.end() :].replace("\r\n", "\n").split("\n"):
+        header = _HEADER.match(line)
+        if header is None or not _starts_entry(header[1], header[2], entries):
+            lines.append(line)  # of the entry before
+            continue
+        lines = [header[3]]
+        if header[1] == "1." or _parent(header[1]) in entries:
+            entries[header[1]] = header[2], lines
+        else:
+            orphans += 1  # its text must not become part of the entry before
+    if not entries:
         raise ValueError("no numbered entry '1.' after the title")
-    listed = _cut_sources(drafts[-1])
-    nodes = [_to_node(draft, listed) for draft in drafts]
-    resolve_links(nodes)
+    listed = _cut_sources(next(reversed(entries.values()))[1])
+    nodes = []
+    for number, (label, lines) in entries.items():
+        raw = "\n".join(lines).strip()
+        see = _SEE.match(raw)
+        relation = label if label in ("Pro", "Con") else None
+        plain = clean_text((see[2] or "") if see else raw, listed)
+        nodes.append(Node(number, _parent(number) or None, relation, plain, (see[1] or see[3]) if see else None))
+    _resolve_links(nodes)
     return Discussion(normalise(title[1]), nodes, orphans)
 
 
@@ -87,7 +149,7 @@ def parse_record(record: dict[str, Any]) -> tuple[str, Discussion]:
     for node in nodes:
         if node.link_to is None and (see := _SEE.match(node.text)):
             node.link_to, node.text = see[1] or see[3], see[2] or ""
-    resolve_links(nodes)
+    _resolve_links(nodes)
     return str(record["discussion_id"]), Discussion(normalise(record["title"]), nodes)
 
 
@@ -116,55 +178,49 @@ def clean_text(text: str, listed: frozenset[str] = frozenset()) -> str:
     return normalise(text)
 
 
-def _split_entries(lines: list[str]) -> tuple[list[_Draft], int]:
-    """Divides lines into entries; lines that start none belong to the entry before."""
-    drafts: list[_Draft] = []
-    seen: dict[str, _Draft] = {}
-    orphans, current = 0, None
-    for line in lines:
-        header = _HEADER.match(line)
-        if header is not None and _starts_entry(header[1], header[2], drafts, seen):
-            current = _Draft(header[1], header[2], [header[3]])
-            if header[1] == "1." or _parent(header[1]) in seen:
-                drafts.append(current)
-                seen[current.id] = current
-            else:
-                orphans += 1  # its text must not become part of the entry before
-        elif current is not None:
-            current.lines.append(line)
-    return drafts, orphans
-
-
-def _starts_entry(number: str, label: str | None, drafts: list[_Draft], seen: dict[str, _Draft]) -> bool:
+def _starts_entry(number: str, label: str | None, entries: dict[str, tuple[str | None, list[str]]]) -> bool:
     """Whether a numbered line is an entry; texts hold numbered lists ("2. Costs") that look alike."""
-    if not drafts:
+    if not entries:
         return number == "1."
-    if number in seen or number == "1.":
+    if number in entries:
         return False
     if label is not None:
         return number.startswith("1.")
     # an unlabelled entry is a thesis: directly below the root, counted on from the thesis before
-    theses = [draft for draft in seen.values() if draft.id.count(".") == 2]
-    return all(draft.label in (None, "Thesis") for draft in theses) and number == f"1.{len(theses) + 1}."
+    theses = [label for number, (label, _) in entries.items() if number.count(".") == 2]
+    return set(theses) <= {None, "Thesis"} and number == f"1.{len(theses) + 1}."
 
 
 def _parent(number: str) -> str:
     return number[: number.rindex(".", 0, -1) + 1] if number.count(".") > 1 else ""
 
 
-def _cut_sources(last: _Draft) -> frozenset[str]:
+def _cut_sources(lines: list[str]) -> frozenset[str]:
     """Takes the list of sources, which ends an export, out of its last entry and returns the listed numbers."""
-    for index, line in enumerate(last.lines):
-        rest = [later for later in last.lines[index + 1 :] if later.strip()]
+    for index, line in enumerate(lines):
+        rest = [later for later in lines[index + 1 :] if later.strip()]
         if line.strip() == "Sources:" and rest and rest[0].startswith("[1] "):
-            del last.lines[index:]
+            del lines[index:]
             return frozenset(number[1] for number in map(_LISTED.match, rest) if number)
     return frozenset()
 
 
-def _to_node(draft: _Draft, listed: frozenset[str]) -> Node:
-    raw = "\n".join(draft.lines).strip()
-    relation = draft.label if draft.label in ("Pro", "Con") else None
-    see = _SEE.match(raw)
-    text = clean_text((see[2] or "") if see else raw, listed)
-    return Node(draft.id, _parent(draft.id) or None, relation, text, (see[1] or see[3]) if see else None)
+def _resolve_links(nodes: list[Node]) -> None:
+    """Follows links within a discussion, in place.
+
+    A link becomes a link to the entry at the end of its chain and takes its text. An answer below a link answers
+    the linked claim, so that claim becomes its parent. A link that leads nowhere (to another discussion, to an
+    entry that is missing, or in a circle) keeps its target, and answers below it keep the link as parent.
+    """
+    by_id = {node.id: node for node in nodes}
+    for node in nodes:
+        target, passed = node, set()
+        while target is not None and target.link_to is not None and target.id not in passed:
+            passed.add(target.id)
+            target = by_id.get(target.link_to)
+        if node.link_to is not None and target is not None and target.link_to is None:
+            node.link_to, node.text = target.id, target.text
+    for node in nodes:
+        parent = by_id.get(node.parent)
+        if parent is not None and parent.link_to in by_id and by_id[parent.link_to].link_to is None:
+            node.parent = parent.link_to

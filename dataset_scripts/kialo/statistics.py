@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-STANCES = ("pro", "con")
-NEGATIONS = frozenset({"no", "not", "never", "none", "cannot", "neither", "nor"})
+import pandas as pd
+
+COLOURS = {"pro": "#2e8b57", "con": "#c0392b"}
+NEGATIONS = {"no", "not", "never", "none", "cannot", "neither", "nor"}
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_COLOURS = {"pro": "#2e8b57", "con": "#c0392b"}
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class StanceStatistics:
     Attributes:
         texts: Number of texts with at least one word.
         lexical_diversity: Mean of unique words / all words of a text, in (0, 1].
-        negations: Mean number of negation terms in a text.
+        negations: Mean number of negation terms in a text: those of `NEGATIONS`, and words that end in "n't".
     """
 
     texts: int
@@ -33,60 +34,32 @@ def tokenize(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def lexical_diversity(words: list[str]) -> float:
-    """Unique words / all words, in (0, 1].
-
-    Raises:
-        ZeroDivisionError: If there are no words.
-    """
-    return len(set(words)) / len(words)
-
-
-def count_negations(words: list[str]) -> int:
-    """Number of words that are a negation term or end in the term "n't" ("don't", also with a curly apostrophe)."""
-    return sum(word in NEGATIONS or word.endswith(("n't", "n’t")) for word in words)
-
-
 def stance_statistics(stances: Iterable[str], texts: Iterable[str]) -> dict[str, StanceStatistics]:
-    """Computes the means per stance.
-
-    Args:
-        stances: Stance of every text; others than "pro" and "con" are left out.
-        texts: The texts, as many.
-
-    Returns:
-        Stance -> statistics, for those of "pro" and "con" that have a text.
-    """
-    sums: dict[str, list[float]] = {stance: [0, 0.0, 0] for stance in STANCES}
-    for stance, text in zip(stances, texts, strict=True):
-        if stance in sums and (words := tokenize(text)):
-            total = sums[stance]
-            total[0] += 1
-            total[1] += lexical_diversity(words)
-            total[2] += count_negations(words)
+    """Stance -> means over its texts, for "pro" and "con" where they have a text with a word."""
+    frame = pd.DataFrame({"stance": stances, "words": map(tokenize, texts)})
+    frame = frame[frame["words"].astype(bool) & frame["stance"].isin(COLOURS)]
+    frame["lexical_diversity"] = [len(set(words)) / len(words) for words in frame["words"]]
+    frame["negations"] = [sum(w in NEGATIONS or w.endswith(("n't", "n’t")) for w in words) for words in frame["words"]]
+    means = frame.groupby("stance").agg({"words": "size", "lexical_diversity": "mean", "negations": "mean"})
     return {
-        stance: StanceStatistics(int(count), diversity / count, negations / count)
-        for stance, (count, diversity, negations) in sums.items()
-        if count
+        stance: StanceStatistics(int(means["words"][stance]), *map(float, means.loc[stance].iloc[1:]))
+        for stance in COLOURS
+        if stance in means.index
     }
 
 
 def plot_statistics(statistics: dict[str, StanceStatistics], path: Path) -> None:
-    """Draws the two means as bars, side by side, and writes them as PNG (figure 4 of the paper)."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """Draws the two means as bars, side by side (figure 4 of the paper)."""
+    from matplotlib.figure import Figure  # not for a corpus without stances
 
     figure = Figure(figsize=(7, 3.2), dpi=150, layout="constrained")
-    FigureCanvasAgg(figure)
     panels = {"Lexical diversity": "lexical_diversity", "Negation terms per argument": "negations"}
     for axes, (title, attribute) in zip(figure.subplots(1, 2), panels.items(), strict=True):
         names = [f"{stance.capitalize()}\n(n = {means.texts:,})" for stance, means in statistics.items()]
         values = [getattr(means, attribute) for means in statistics.values()]
-        bars = axes.bar(names, values, width=0.6, color=[_COLOURS[stance] for stance in statistics])
+        bars = axes.bar(names, values, width=0.6, color=[COLOURS[stance] for stance in statistics])
         axes.bar_label(bars, fmt="%.3f", padding=3)
-        axes.set_title(title, fontsize=11)
-        axes.set_ylabel("mean over arguments", fontsize=9)
-        axes.set_ylim(0, 1.15 * (max(values) or 1))
+        axes.set(title=title, ylabel="mean over arguments", ylim=(0, 1.15 * (max(values) or 1)))
         axes.margins(x=0.25)
         axes.spines[["top", "right"]].set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,18 +1,10 @@
-"""Cleaning rules, leak control, language and the statistics by stance."""
+"""Cleaning rules, leak control and language."""
 
 from __future__ import annotations
 
 import pytest
 
 from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, is_english, normalise
-from dataset_scripts.kialo.statistics import (
-    StanceStatistics,
-    count_negations,
-    lexical_diversity,
-    plot_statistics,
-    stance_statistics,
-    tokenize,
-)
 
 
 def test_normalise():
@@ -61,30 +53,6 @@ def test_leak_guard():
 )
 def test_is_english(text, english):
     assert is_english(text) is english
-
-
-def test_words_and_negations():
-    words = tokenize("I can't, I don’t, and I CANNOT: neither well-known nor not-so. No!")
-    assert words == ["i", "can't", "i", "don’t", "and", "i", "cannot", "neither", "well-known", "nor", "not-so", "no"]
-    assert count_negations(words) == 6  # three of the "not" kind, neither, nor, no
-    assert lexical_diversity(words) == pytest.approx(10 / 12)
-
-
-def test_stance_statistics():
-    stances = ["pro", "con", "pro", "thesis", "con"]
-    texts = ["yes yes", "no not never", "yes and no", "not counted", "..."]
-    # pro: (1/2 + 3/3) / 2 and (0 + 1) / 2; con: one text with words, 3/3 and 3
-    assert stance_statistics(stances, texts) == {
-        "pro": StanceStatistics(2, 0.75, 0.5),
-        "con": StanceStatistics(1, 1.0, 3.0),
-    }
-    assert stance_statistics(["thesis"], ["a text"]) == {}
-
-
-def test_plot(tmp_path):
-    statistics = {"pro": StanceStatistics(2, 0.75, 0.0), "con": StanceStatistics(1, 1.0, 0.0)}
-    plot_statistics(statistics, tmp_path / "a" / "b.png")
-    assert (tmp_path / "a" / "b.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_parts_of_held_out_texts():
