@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from modeling.search.commands import (
+from modeling.search.old_commands import (
     PROGRAM,
     Command,
     Group,

@@ -21,7 +21,7 @@ from modeling.base.plots import DASHES, MARKERS, OTHER, group_colours, plain, sa
 if TYPE_CHECKING:
     import pandas as pd
 
-    from modeling.search.axis import Axis
+    from modeling.search.questions import Axis
 
 MOST_GROUPS = 6  # more cannot be told apart; the smaller ones are drawn as one
 MOST_POINTS = 4000

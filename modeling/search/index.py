@@ -2,61 +2,270 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from filelock import FileLock
+from tqdm.auto import tqdm
 
-from modeling.search.collection import clean
-from modeling.search.stored_texts import ROWS, VECTORS, StoredTexts
+from dataset_scripts.base.files import read_json, write_json
+from modeling.search import nearest
+from modeling.search.texts import MAX_CHARACTERS, Collection, choose_columns, clean, collect, open_source
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow
+    from modeling.search.questions import Axis
 
-    from modeling.search.axis import Axis
+MODEL = "stance-minilm"
+FACTS, ROWS, VECTORS, PROBES, LISTS = "index.json", "rows.arrow", "vectors.npy", "probes.npy", "lists.faiss"
+PROGRESS, LOCK = "progress.json", ".lock"
+CHUNK = 1024  # texts between two checkpoints of a build: ten seconds of MiniLM on one core
+EXACT = 100_000  # texts up to which a shortlist compares with each
+QUESTIONS = 200  # of which the recall of an approximate search is measured
+PROBED = (
+    "The council decided to build more cycle lanes.",
+    "I am strongly against a higher tax on sugar!",
+    "Why does nobody ask the children?",
+)
+TOLERANCE = 5e-3  # between vectors of the same text on two machines; other models are ten times as far apart
+REPAIR = "give the command that made it again, it replaces what is damaged"
 
-MATCHES = ["statement", "rank", "similarity", "text", "rows", "groups", "id", "row"]
-BLOCK = 65536  # vectors that are multiplied at once: 100 MB of MiniLM's, whatever the size of the index
 
-
-class Index(StoredTexts):
+class Index:
     """Texts, their groups, and one vector for every distinct text. Made by `Index.build` or `Index.open`.
 
+    The folder holds `index.json` (facts: model, sources, counts, and which subfolder is the index) and that subfolder
+    with `vectors.npy` (float32, one per distinct text) and `rows.arrow` (the rows with a text: `row` of the source,
+    `id`, `group`, and `text`, a dictionary whose codes are the numbers of the vectors). Both are memory-mapped. A build
+    makes a new subfolder and then replaces `index.json`: whoever has the old one open goes on reading it as a whole.
+
+    A subclass changes how a statement is encoded (`encode`), or what it is compared with (`embeddings`).
+
+    Attributes:
+        folder: Where it lies.
+        facts: Content of `index.json`.
+        vectors: Unit vectors of the distinct texts: read-only memory map of shape (m, d), float32.
+        table: The rows.
+
     Examples:
-        >>> index = Index.open("tweets")
-        >>> index.ask("Trams should be free.", top=2)[["similarity", "text"]]
-        >>> index.align([("Trams should be free.", "GREEN")], thresholds=[0.5, 0.6])
-        >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups
+        >>> index = Index.build("tweets.csv", "tweets", group="party")  # doctest: +SKIP
+        >>> index = Index.open("tweets")  # doctest: +SKIP
+        >>> index.ask("Trams should be free.", top=2)[["similarity", "text"]]  # doctest: +SKIP
+        >>> index.align([("Trams should be free.", "GREEN")], thresholds=[0.5, 0.6])  # doctest: +SKIP
+        >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups  # doctest: +SKIP
     """
 
-    @classmethod
-    def build(cls, source: str | Path, out: str | Path, **options: Any) -> Index:
-        """Embeds a source of texts; see `modeling.search.index_build.build_index` for the options."""
-        from modeling.search.index_build import build_index
+    def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None) -> None:
+        self.folder, self.facts, self._model = folder, facts, model
+        self._part = folder / facts["generation"]
+        self.vectors = np.load(self._part / VECTORS, mmap_mode="r")
+        self.table = pa.ipc.open_file(pa.memory_map(str(self._part / ROWS))).read_all()
+        self._probes = np.load(self._part / PROBES)
+        if self.vectors.shape != (len(self.texts), facts["dimension"]) or len(self) != facts["counts"]["distinct"]:
+            raise ValueError(f"{VECTORS} and {ROWS} do not fit {FACTS}")
 
-        build_index(source, out, **options)
-        return cls.open(out, options.get("model"))
+    @classmethod
+    def open(cls, folder: str | Path, model: Any = None) -> Self:
+        """Opens a finished index. Nothing large is read before it is asked for.
+
+        Args:
+            folder: Written by `build`.
+            model: Where its model is now, if no longer under the name that the index records; or the model itself.
+
+        Raises:
+            ValueError: If there is no such index, or an unfinished or damaged one.
+        """
+        folder = Path(folder).expanduser()
+        while True:
+            facts = _facts(folder)
+            if facts is None:
+                if next(folder.glob(f"*/{PROGRESS}"), None):
+                    raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
+                raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
+            try:
+                return cls(folder, facts, model)
+            except (OSError, ValueError, EOFError) as error:
+                if _facts(folder) == facts:  # otherwise it was replaced meanwhile, and the new one is opened
+                    raise ValueError(f"{folder} is damaged ({_line(error)}): {REPAIR}") from error
+
+    @classmethod
+    def build(
+        cls,
+        source: str | Path | pd.DataFrame,
+        out: str | Path,
+        text: str | None = None,
+        group: str | None = None,
+        id: str | None = None,
+        model: Any = MODEL,
+        config: str | None = None,
+        split: str | None = None,
+        encoding: str = "utf-8-sig",
+        max_characters: int = MAX_CHARACTERS,
+        batch_size: int = 128,
+        overwrite: bool = False,
+    ) -> Self:
+        """Embeds a source of texts; continues what was interrupted, replaces what is damaged, repeats nothing else.
+
+        Args:
+            source, config, split, encoding: See `modeling.search.texts.open_source`.
+            out: Folder of the index.
+            text: Column of the texts; guessed if it is called `text` or there is no other.
+            group: Column of the groups; none if None.
+            id: Column of the ids; `id` if there is one.
+            model: See `modeling.base.models.load_model`; or a model, with `encode_query` and `encode_document`. One
+                that ranks by more than its embeddings has an `index_encoder`, whose vectors are kept instead.
+            max_characters: Longer texts are cut; the default is far above what an encoder of 512 tokens reads.
+            batch_size: Texts per forward pass.
+            overwrite: Discard an index of other texts or another model; texts that it has by the same model are not
+                embedded again.
+
+        Raises:
+            ValueError: If the source cannot be read, or `out` holds something else; the message says what.
+        """
+        folder = Path(out).expanduser()
+        check_folder(folder)
+        if max_characters < 1 or batch_size < 1:
+            raise ValueError("--max-characters and --batch-size must be 1 or more")
+        opened = open_source(source, config, split, encoding)
+        collection = collect(opened, choose_columns(opened, text, group, id), max_characters)
+        loaded = _load(model)
+        probes = probe(loaded)
+        with _locked(folder):
+            stored, old = _facts(folder), None
+            with suppress(OSError, ValueError, EOFError):
+                old = cls(folder, stored, loaded) if stored else None
+            part = _part(collection)
+            facts = {
+                "model": _place(model),
+                "max_seq_length": getattr(loaded, "max_seq_length", None),
+                "dimension": probes.shape[-1],
+                "max_characters": max_characters,
+                **{name: part[name] for name in ("source", "columns", "counts")},
+                "parts": [part],
+            }
+            changes = _differences(stored, facts, old, probes) if stored else []
+            if changes and not overwrite:
+                raise ValueError(
+                    f"{folder} was made from something else: {'; '.join(changes)}. Choose another -o, or discard it "
+                    "with --overwrite"
+                )
+            if old is not None and not changes:
+                return old  # also one that was added to
+            return cls._write(folder, collection, facts, loaded, probes, old, batch_size)
+
+    def add(
+        self,
+        source: str | Path | pd.DataFrame,
+        text: str | None = None,
+        group: str | None = None,
+        id: str | None = None,
+        config: str | None = None,
+        split: str | None = None,
+        encoding: str = "utf-8-sig",
+        batch_size: int = 128,
+    ) -> Self:
+        """Adds the rows of another source; texts that the index has are not embedded again.
+
+        The index stays as it was until all is ready, and a source that it has is not added twice.
+
+        Args:
+            source, config, split, encoding, batch_size: See `build`.
+            text, group, id: Columns; those of the first source if None, where the source has them.
+
+        Returns:
+            The new index. Its `row` counts on from the sources before.
+
+        Raises:
+            ValueError: If the source cannot be read, has no such column, or the index has another model.
+        """
+        opened = open_source(source, config, split, encoding)
+        known = {name: value for name, value in self.facts["columns"].items() if value in opened.columns}
+        given = {name: value for name, value in (("text", text), ("group", group), ("id", id)) if value}
+        collection = collect(opened, choose_columns(opened, **(known | given)), self.facts["max_characters"])
+        with _locked(self.folder):
+            old = self.open(self.folder, self.model)  # another process may have added to it
+            parts = old.facts["parts"]
+            if any(part["digest"] == collection.digest for part in parts):
+                return old
+            first_row = sum(part["counts"]["read"] for part in parts)
+            whole, part = old._with(collection, first_row)
+            counts = _total(old.facts["counts"], part["counts"], len(whole.texts))
+            facts = old.facts | {"counts": counts, "parts": [*parts, part]}
+            return self._write(self.folder, whole, facts, self.model, probe(self.model), old, batch_size)
+
+    @classmethod
+    def _write(
+        cls,
+        folder: Path,
+        collection: Collection,
+        facts: dict[str, Any],
+        model: Any,
+        probes: np.ndarray,
+        old: Self | None,
+        batch_size: int,
+    ) -> Self:
+        """Writes a subfolder of its own and makes it the index; the caller has the lock."""
+        content = [
+            facts["model"],
+            facts["max_characters"],
+            facts["columns"],
+            [part["digest"] for part in facts["parts"]],
+        ]
+        key = hashlib.sha256(repr(content).encode()).hexdigest()[:12]
+        key += "b" if key == (_facts(folder) or {}).get("generation") else ""  # which is damaged
+        part = folder / key
+        if (part / PROBES).is_file() and not _close(np.load(part / PROBES), probes):
+            shutil.rmtree(part)  # begun by a model that has changed
+        if not (part / PROBES).is_file():
+            part.mkdir(exist_ok=True)
+            write_json(part / PROGRESS, {"embedded": 0})
+            np.save(part / PROBES, probes)
+        reusable = old if old is not None and _close(old._probes, probes) else None
+        _embed(getattr(model, "index_encoder", model), collection.texts, part, reusable, batch_size)
+        _write_rows(collection, part / ROWS)
+        write_json(folder / FACTS, {**facts, "generation": key})
+        (part / PROGRESS).unlink()
+        for entry in folder.iterdir():  # who has the old one open keeps its files
+            if entry.is_dir() and entry.name != key and (entry / PROBES).is_file():
+                shutil.rmtree(entry, ignore_errors=True)
+        return cls.open(folder, model)
+
+    def _with(self, new: Collection, first_row: int) -> tuple[Collection, dict[str, Any]]:
+        """The rows of the index and others after them, and what `parts` says of these."""
+        numbers = _find(new.texts, self.texts)
+        fresh = np.flatnonzero(numbers < 0)
+        numbers[fresh] = len(self) + np.arange(len(fresh))
+        added = new.rows.set_column(0, "row", pc.add(new.rows["row"], first_row))
+        added = added.set_column(3, "vector", pa.array(numbers[new.rows["vector"].to_numpy()], pa.int32()))
+        own = self.table.select(["row", "id"]).append_column("group", self.table["group"].cast(pa.string()))
+        own = own.append_column("vector", self.table["text"].chunk(0).indices)
+        texts = pa.concat_arrays([self.texts, pa.array([new.texts[number] for number in fresh], pa.large_string())])
+        part = _part(new) | {"first_row": first_row, "known": len(new.texts) - len(fresh)}
+        return replace(new, texts=texts, rows=pa.concat_tables([own, added])), part
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    @cached_property
+    def texts(self) -> pa.LargeStringArray:
+        """The distinct texts, in the order of the vectors; m strings."""
+        return self.table["text"].chunk(0).dictionary
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """The kept rows without their texts: `row`, `id`, `group` (a category; missing where unknown), `vector`."""
-        import pandas as pd
-
-        frame = pd.read_parquet(self.folder / ROWS, columns=["row", "id", "group", "vector"])
-        return frame.astype({"group": "category"})
-
-    @cached_property
-    def texts(self) -> pyarrow.ChunkedArray:
-        """The distinct texts, in the order of the vectors; m strings."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(self.folder / ROWS, columns=["text", "vector"])
-        _, first = np.unique(table["vector"].to_numpy(), return_index=True)
-        return table["text"].cast(pa.large_string()).take(first)
+        """The rows without their texts: `row`, `id`, `group` (a category; missing where unknown), `vector`."""
+        frame = self.table.select(["row", "id", "group"]).to_pandas()
+        return frame.assign(vector=self.table["text"].chunk(0).indices.to_numpy())
 
     @cached_property
     def groups(self) -> dict[str, int]:
@@ -65,36 +274,83 @@ class Index(StoredTexts):
         return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
 
     def require_groups(self) -> dict[str, int]:
-        """Group -> rows.
-
-        Raises:
-            ValueError: If there are none; the message names the cure.
-        """
+        """Group -> rows; raises a ValueError with the cure if there are none."""
         if not self.groups:
             raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
         return self.groups
 
+    @cached_property
+    def model(self) -> Any:
+        """What made the vectors, loaded when first needed.
+
+        Raises:
+            ValueError: If it cannot be loaded, or is not the one that made the index.
+        """
+        name = self.facts["model"] if self._model is None else self._model
+        model = _load(name)
+        if reason := _unlike(self.facts, self._probes, getattr(model, "max_seq_length", None), probe(model)):
+            raise ValueError(
+                f"{self.folder} was made with {self.facts['model']!r}, and {_place(name)!r} is another model "
+                f"({reason}). Ask with that one, or embed the texts again into another folder"
+            )
+        return model
+
+    def clean(self, statements: str | Sequence[str]) -> list[str]:
+        """Statements, cleaned like the texts; raises a ValueError if there is none, or an empty one."""
+        statements = as_list(statements)
+        cleaned = [clean(text, self.facts["max_characters"])[0] if isinstance(text, str) else "" for text in statements]
+        if not cleaned or not all(cleaned):
+            raise ValueError("a statement is empty: give each as a sentence in quotes")
+        return cleaned
+
     def encode(self, statements: str | Sequence[str]) -> np.ndarray:
-        """Unit vectors of statements, cleaned like the texts; shape (n, dimension).
+        """Vectors of statements, to be compared with `embeddings`; shape (n, d), float32.
 
         Raises:
             ValueError: If there is none, or an empty one.
         """
-        cleaned = [clean(statement)[0] for statement in as_list(statements)]
-        if not cleaned or not all(cleaned):
-            raise ValueError("a statement is empty: give each as a sentence in quotes")
-        return self.model.encode(cleaned, normalize_embeddings=True, show_progress_bar=False)
+        encoder = getattr(self.model, "index_encoder", self.model)
+        return encoder.encode_query(self.clean(statements), normalize_embeddings=True, show_progress_bar=False)
 
-    def similarities(self, statements: str | Sequence[str]) -> np.ndarray:
-        """Cosines of statements with all distinct texts; shape (statements, m), float32, in [-1, 1]."""
-        return self.dots(self.encode(statements))
+    def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
+        """Vectors that statements are compared with, of k texts by their numbers; shape (k, d), float32."""
+        return self.vectors[numbers]
 
     def dots(self, queries: np.ndarray) -> np.ndarray:
-        """Dot products of query vectors with all texts' by blocks of the memory map; shape (queries, m), in [-1, 1]."""
-        dots = np.empty((len(queries), len(self.vectors)), np.float32)
-        for start in range(0, len(self.vectors), BLOCK):
-            dots[:, start : start + BLOCK] = queries @ self.vectors[start : start + BLOCK].T
+        """Dot products of query vectors with all texts', by blocks of the memory map; shape (queries, m)."""
+        dots = np.empty((len(queries), len(self)), np.float32)
+        for start in range(0, len(self), nearest.BLOCK):
+            block = slice(start, min(start + nearest.BLOCK, len(self)))
+            dots[:, block] = queries @ self.embeddings(block).T
         return np.clip(dots, -1.0, 1.0, out=dots)
+
+    def shortlist(self, queries: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+        """Texts with the largest dot products: exactly up to `EXACT` texts, above by FAISS lists and then exactly.
+
+        Args:
+            queries: From `encode`, shape (n, d).
+            top: Texts per query, k at most.
+
+        Returns:
+            Their numbers (-1 where fewer were found) and dot products, two of shape (n, k), best first.
+        """
+        if len(self) <= EXACT:
+            return nearest.exact(self.embeddings, len(self), queries, top)
+        candidates = nearest.search(self.lists, queries, top)
+        dots = np.stack([self.embeddings(row) @ query for row, query in zip(candidates, queries, strict=True)])
+        dots[candidates < 0] = -np.inf
+        best = np.argsort(-dots, axis=1, kind="stable")[:, :top]
+        return np.take_along_axis(candidates, best, 1), np.take_along_axis(dots, best, 1)
+
+    @cached_property
+    def lists(self) -> Any:
+        """The FAISS index over `embeddings`, memory-mapped; made at the first question, and again if it is damaged."""
+        path = self._part / LISTS
+        if (index := nearest.read(path, len(self))) is not None:
+            return index
+        own = np.sort(np.random.default_rng(0).choice(len(self), min(QUESTIONS, len(self)), replace=False))
+        queries = self.encode(self.texts.take(pa.array(own)).to_pylist())
+        return nearest.build(self.embeddings, len(self), queries, own, path)
 
     def ask(self, statements: str | Sequence[str], top: int = 10, threshold: float | None = None) -> pd.DataFrame:
         """The texts most similar to each statement, by exact search.
@@ -105,67 +361,215 @@ class Index(StoredTexts):
             threshold: Lowest cosine of a match, in [-1, 1]; none if None.
 
         Returns:
-            `statement`, `rank` (from 1), `similarity`, `text`, `rows` (how many carry the text), `groups` (theirs, such
-            as "D 3, R 1"), and `id` and `row` of the first of them.
+            `statement`, `rank` (from 1), `similarity`, and what `carriers` says of the text.
 
         Raises:
             ValueError: If an option is out of range or a statement empty.
         """
-        import pandas as pd
-        import torch
-        from sentence_transformers import util
-
-        if top < 1:
-            raise ValueError(f"--top must be 1 or more, got {top}")
-        if threshold is not None and not -1 <= threshold <= 1:
-            raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
+        check_top(top, threshold)
         statements = as_list(statements)
-        # mapped copy-on-write, which torch can hold; nothing is ever written
-        vectors = torch.from_numpy(np.load(self.folder / VECTORS, mmap_mode="c")[: self.shape[0]])
-        found = util.semantic_search(
-            torch.from_numpy(self.encode(statements)), vectors, corpus_chunk_size=BLOCK, top_k=top,
-            score_function=util.dot_score,
-        )  # fmt: skip
+        numbers, similarities = nearest.exact(self.embeddings, len(self), self.encode(statements), top)
         hits = pd.DataFrame(
-            [(statement, rank, min(hit["score"], 1.0), hit["corpus_id"])
-             for statement, ranking in zip(statements, found, strict=True) for rank, hit in enumerate(ranking, start=1)
-             if threshold is None or hit["score"] >= threshold],
-            columns=["statement", "rank", "similarity", "vector"],
-        )  # fmt: skip
-        if hits.empty:
-            return pd.DataFrame(columns=MATCHES)
-        return hits.assign(text=self.texts.take(hits["vector"].to_numpy(np.int64)).to_pylist()).merge(
-            self._carriers(hits["vector"].unique()), on="vector", how="left"
-        )[MATCHES]
+            {
+                "statement": np.repeat(np.array(statements, object), numbers.shape[1]),
+                "rank": np.tile(np.arange(1, numbers.shape[1] + 1), len(statements)),
+                "similarity": np.minimum(similarities.ravel().astype(float), 1.0),
+                "vector": numbers.ravel(),
+            }
+        )
+        hits = hits if threshold is None else hits[hits["similarity"] >= threshold]
+        return hits.merge(self.carriers(hits["vector"].unique()), on="vector", how="left").drop(columns="vector")
 
-    def _carriers(self, vectors: np.ndarray) -> pd.DataFrame:
-        """How many rows carry each of these texts, of which groups, and the first of them."""
-        rows = self.rows[self.rows["vector"].isin(vectors)]
-        counts = rows.groupby(["vector", "group"], observed=True).size().sort_values(ascending=False)
-        labels: dict[int, list[str]] = {}
-        for (vector, group), count in counts.items():
-            labels.setdefault(vector, []).append(f"{group} {count:,}")
-        first = rows.drop_duplicates("vector").set_index("vector")[["id", "row"]]
-        groups = [", ".join(labels.get(vector, [])) for vector in first.index]
-        return first.assign(rows=rows.groupby("vector").size(), groups=groups).reset_index()
+    def carriers(self, numbers: np.ndarray) -> pd.DataFrame:
+        """Texts by their numbers, and the rows that carry them.
+
+        Args:
+            numbers: Distinct ones, shape (k,).
+
+        Returns:
+            `vector` (the number), `text`, `rows` (how many), `rows_GROUP` for each group (of rows with a group), and
+            `id` and `row` of the first; k rows.
+        """
+        numbers = np.asarray(numbers, np.int64)
+        rows = self.rows[self.rows["vector"].isin(numbers)]
+        counts = pd.crosstab(rows["vector"], rows["group"]).reindex(numbers, fill_value=0)
+        first = rows.drop_duplicates("vector").set_index("vector").loc[numbers]
+        return pd.DataFrame(
+            {
+                "vector": numbers,
+                "text": self.texts.take(pa.array(numbers)).to_pylist(),
+                "rows": rows.groupby("vector").size().loc[numbers].to_numpy(),
+                **{f"rows_{name}": counts[name].to_numpy() if name in counts else 0 for name in self.groups},
+                "id": first["id"].astype(object).where(first["id"].notna(), None).to_numpy(),
+                "row": first["row"].to_numpy(),
+            }
+        )
 
     def align(
         self, queries: Iterable[tuple[str, str]], thresholds: Iterable[float] = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     ) -> pd.DataFrame:
-        """Whose texts statements find; see `modeling.search.alignment.alignment_table`."""
-        from modeling.search.alignment import alignment_table
+        """Whose texts statements find; see `modeling.search.questions.align`."""
+        from modeling.search import questions  # it evaluates, which takes seconds to import
 
-        return alignment_table(self, list(queries), list(thresholds))
+        return questions.align(self, list(queries), list(thresholds))
 
     def axis(
         self, positive: str | Sequence[str], negative: str | Sequence[str], min_similarity: float | None = None
     ) -> Axis:
-        """Where texts lie between two opposite statements; see `modeling.search.axis.score_axis`."""
-        from modeling.search.axis import score_axis
+        """Where texts lie between two opposite statements; see `modeling.search.questions.axis`."""
+        from modeling.search import questions
 
-        return score_axis(self, as_list(positive), as_list(negative), min_similarity)
+        return questions.axis(self, as_list(positive), as_list(negative), min_similarity)
 
 
 def as_list(statements: str | Sequence[str]) -> list[str]:
     """One statement or several as a list."""
     return [statements] if isinstance(statements, str) else list(statements)
+
+
+def check_top(top: int, threshold: float | None = None) -> None:
+    """Raises a ValueError if a number of matches or a threshold is out of range."""
+    if top < 1:
+        raise ValueError(f"-n must be 1 or more, got {top}")
+    if threshold is not None and not -1 <= threshold <= 1:
+        raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
+
+
+def check_folder(folder: Path) -> None:
+    """Raises a ValueError if a folder is neither empty nor an index, before anything is computed for it."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"-o {folder} is a file: name a folder")
+    if not folder.is_dir() or (folder / FACTS).is_file() or next(folder.glob(f"*/{PROGRESS}"), None):
+        return
+    if any(entry.name != LOCK for entry in folder.iterdir()):
+        raise ValueError(f"-o {folder} is not empty and no index: choose another folder")
+
+
+def probe(model: Any) -> np.ndarray:
+    """Vectors of fixed sentences as questions and as texts, which tell a model from others; shape (2 or 4, n, d)."""
+    models = [model, *([model.index_encoder] if hasattr(model, "index_encoder") else [])]
+    options = {"normalize_embeddings": True, "show_progress_bar": False, "batch_size": len(PROBED)}
+    return np.stack([f(list(PROBED), **options) for each in models for f in (each.encode_query, each.encode_document)])
+
+
+def _load(model: Any) -> Any:
+    if not isinstance(model, str | Path):
+        return model
+    from modeling.base.models import load_model  # imports torch; what is cheap to check was checked before
+
+    return load_model(model)
+
+
+def _place(model: Any) -> str | None:
+    """The name to find a model by; a relative path would mean another folder when asked from elsewhere."""
+    if not isinstance(model, str | Path):
+        return None
+    place = Path(model).expanduser()
+    return str(place.resolve()) if place.is_dir() else str(model)
+
+
+def _close(was: np.ndarray, now: np.ndarray) -> bool:
+    return was.shape == now.shape and bool(np.abs(was - now).max() <= TOLERANCE)
+
+
+def _unlike(facts: dict[str, Any], was: np.ndarray, tokens: int | None, now: np.ndarray) -> str | None:
+    """Why a model is not the one of an index, or None."""
+    if was.shape != now.shape:
+        return f"{now.shape[-1]} dimensions instead of {was.shape[-1]}"
+    if not _close(was, now):
+        return "fixed sentences get other vectors"
+    if facts["max_seq_length"] != tokens:
+        return f"it reads {tokens} tokens instead of {facts['max_seq_length']}"
+    return None
+
+
+def _differences(stored: dict[str, Any], facts: dict[str, Any], old: Index | None, probes: np.ndarray) -> list[str]:
+    """In what an index differs from what it would be now; each entry says what was and what is."""
+    changes = []
+    if old is not None and (reason := _unlike(stored, old._probes, facts["max_seq_length"], probes)):
+        changes.append(f"the model was {stored['model']!r} and is {facts['model']!r} now ({reason})")
+    for name, column in stored["columns"].items():
+        if column != facts["columns"][name]:
+            changes.append(f"the column of the {name} was {column!r} and is {facts['columns'][name]!r} now")
+    if stored["max_characters"] != facts["max_characters"]:
+        changes.append(f"texts were cut at {stored['max_characters']:,} characters, now at {facts['max_characters']:,}")
+    was, now = stored["parts"][0], facts["parts"][0]
+    if not changes and was["digest"] != now["digest"]:
+        kept = [f"{part['counts']['kept']:,} with {part['counts']['distinct']:,} distinct texts" for part in (was, now)]
+        changes.append(f"the rows differ ({was['source']} had {kept[0]}, {now['source']} has {kept[1]})")
+    return changes
+
+
+def _facts(folder: Path) -> dict[str, Any] | None:
+    facts = read_json(folder / FACTS)
+    if facts is not None and "generation" not in facts:
+        raise ValueError(f"{folder} is an index of an older version: embed the texts again into another folder")
+    return facts
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / LOCK):
+        yield
+
+
+def _part(collection: Collection) -> dict[str, Any]:
+    """What `index.json` says of one of its sources."""
+    names = ("source", "columns", "digest")
+    return {name: getattr(collection, name) for name in names} | {"first_row": 0, "counts": collection.counts.facts()}
+
+
+def _total(one: dict[str, Any], other: dict[str, Any], distinct: int) -> dict[str, Any]:
+    """The counts of both; texts that both have are one."""
+    total: dict[str, Any] = {name: one[name] + other[name] for name in ("read", "kept", "ungrouped")}
+    total |= {name: dict(Counter(one[name]) + Counter(other[name])) for name in ("dropped", "changed")}
+    return {**one, **total, "distinct": distinct, "lines": {**other["lines"], **one["lines"]}}
+
+
+def _find(texts: Sequence[str] | pa.Array, known: pa.LargeStringArray) -> np.ndarray:
+    """Numbers of texts among known ones, -1 where they are not there; shape (k,)."""
+    places = pc.index_in(pa.array(texts, pa.large_string()), value_set=known)
+    return places.fill_null(-1).to_numpy().astype(np.int64)
+
+
+def _embed(encoder: Any, texts: Sequence[str] | pa.Array, folder: Path, old: Index | None, batch_size: int) -> None:
+    """Writes the vectors of texts; goes on where it was interrupted, and takes from an old index what that has."""
+    path, progress = folder / VECTORS, folder / PROGRESS
+    texts = pa.array(texts, pa.large_string())
+    numbers = np.full(len(texts), -1) if old is None else _find(texts, old.texts)
+    missing, known = np.flatnonzero(numbers < 0), np.flatnonzero(numbers >= 0)
+    done = (read_json(progress) or {"embedded": len(missing)})["embedded"] if path.is_file() else 0
+    shape = (len(texts), np.load(folder / PROBES).shape[-1])
+    vectors = np.lib.format.open_memmap(path, "r+" if done else "w+", np.float32, shape)
+    if not done:
+        for start in range(0, len(known), nearest.BLOCK):
+            block = known[start : start + nearest.BLOCK]
+            vectors[block] = old.vectors[numbers[block]]
+    with tqdm(total=len(missing), initial=done, desc="embedding", unit="text") as bar:
+        for start in range(done, len(missing), CHUNK):
+            chunk = missing[start : start + CHUNK]
+            vectors[chunk] = encoder.encode_document(
+                texts.take(pa.array(chunk)).to_pylist(),
+                batch_size=batch_size,
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+            vectors.flush()
+            write_json(progress, {"embedded": start + len(chunk)})
+            bar.update(len(chunk))
+    vectors.flush()
+
+
+def _write_rows(collection: Collection, path: Path) -> None:
+    """One batch of an Arrow file, so that every column is one array that can be mapped."""
+    rows = collection.rows.combine_chunks()
+    codes, texts = rows["vector"].combine_chunks(), pa.array(collection.texts, pa.large_string())
+    table = rows.select(["row", "id"]).append_column("group", rows["group"].dictionary_encode())
+    table = table.append_column("text", pa.DictionaryArray.from_arrays(codes, texts)).combine_chunks()
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

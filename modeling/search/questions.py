@@ -1,0 +1,169 @@
+"""What groups say: whose texts a statement finds, and where texts lie between two opposite statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+from sklearn.metrics import roc_auc_score
+
+from dataset_scripts.base.cli import suggest
+from metrics.alignment_precision.alignment_precision import alignment_precision, check_threshold
+
+if TYPE_CHECKING:
+    from modeling.search.index import Index
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+LEAST = 1e-3  # sides closer than this cannot be told apart in float32
+
+
+def align(index: Index, queries: Sequence[tuple[str, str]], thresholds: Sequence[float]) -> pd.DataFrame:
+    """Alignment precision of statements at several thresholds (Ghafouri et al., 2024, section 5.3, table 4).
+
+    A row of the source counts as one, so a text that ten accounts post counts ten times; rows without a group are left
+    out. The interval takes rows for independent draws, which copies and threads are not: read it as the least
+    uncertainty there is.
+
+    Args:
+        index: Texts with groups.
+        queries: (statement, group whose view it states).
+        thresholds: Lowest cosines of a match, in [-1, 1].
+
+    Returns:
+        One row per statement and threshold: `statement`, `target`, `threshold`, `retrieved` (rows at or above it),
+        `precision` (share of the target among them; missing if there are none), `low` and `high` (its 95 % interval,
+        Wilson), `base_rate` (share of the target among all rows with a group), and per group `retrieved_GROUP`.
+
+    Raises:
+        ValueError: If there is no statement, threshold or group, a threshold lies outside [-1, 1], or a target is
+            unknown; the message lists the groups.
+    """
+    if not queries or not thresholds:
+        raise ValueError("alignment needs at least one statement and one threshold")
+    thresholds = sorted({check_threshold(threshold) for threshold in thresholds})
+    groups = index.require_groups()
+    for statement, target in queries:
+        if target not in groups:
+            listed = ", ".join(list(groups)[:10]) + suggest(target, groups)
+            raise ValueError(f"{target!r}, the side of {statement!r}, is no group of the index; it has {listed}")
+    rows = index.rows[index.rows["group"].notna()]
+    labels, vectors = rows["group"].astype(str).tolist(), rows["vector"].to_numpy()
+    table = []
+    # one statement after the other: the cosines of a hundred with millions of texts would not fit into memory
+    for (statement, target), query in zip(queries, index.encode([text for text, _ in queries]), strict=True):
+        cosines = index.dots(query[None])[0][vectors].astype(np.float64)
+        for threshold in thresholds:
+            result = alignment_precision(cosines, labels, target=target, threshold=threshold)
+            low = high = float("nan")
+            if result["retrieved"]:
+                interval = binomtest(result["counts"][target], result["retrieved"]).proportion_ci(method="wilson")
+                low, high = interval.low, interval.high
+            row = {"statement": statement, "target": target, "threshold": threshold, "retrieved": result["retrieved"]}
+            row |= {"precision": result["precision"], "low": low, "high": high, "base_rate": result["base_rate"]}
+            table.append(row | {f"retrieved_{group}": result["counts"][group] for group in groups})
+    return pd.DataFrame(table).astype({"precision": float})
+
+
+@dataclass
+class Axis:
+    """Texts on the axis between two opposite sides.
+
+    Attributes:
+        positive: Wordings of the positive side.
+        negative: Wordings of the negative side.
+        texts: One row per kept row of the index: `row`, `id`, `group`, `text`, `positive` and `negative` (mean cosine
+            to the wordings of a side), `score`, `relevance`; see `axis`.
+        groups: One row per group, the largest first, then `(all)`: `rows`, `share` (of the group's rows that are kept),
+            `mean`, `sd` (with n - 1) and quantiles of the score.
+        facts: Rows, kept rows, `side_cosine` (cosine between the means of both sides), and for the two largest groups
+            `auroc`, `low` and `high` (its 95 % interval), `first` and `second`; see `axis`.
+    """
+
+    positive: list[str]
+    negative: list[str]
+    texts: pd.DataFrame
+    groups: pd.DataFrame
+    facts: dict[str, Any]
+
+
+def axis(index: Index, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
+    """Scores every text between two opposite sides.
+
+    With unit vectors t of a text, p_i of the positive and n_j of the negative wordings, and P = mean(p_i),
+    N = mean(n_j):
+
+    - `positive` = t . P and `negative` = t . N, the mean cosines to the wordings of a side, each in [-1, 1];
+    - `score` = t . (P - N) / |P - N|, the projection on the axis, in [-1, 1]: above 0 nearer to the positive side, 0
+      where `positive` equals `negative`. The division makes axes comparable whose sides lie closer or less close
+      together; the order of texts is that of `positive - negative`;
+    - `relevance` = the larger of `positive` and `negative`: low for a text on something else, whose score is noise.
+
+    A score of 0 is no neutral stance: wordings differ in more than their view, so that a whole collection may lie on
+    one side of it. Compare groups, or texts, with each other. Several wordings a side are averaged, since the score
+    of a single one depends on its words as much as on its view.
+
+    AUROC is the probability that a random row of the `first` group (the largest of the index) scores above a random
+    one of the `second` largest, ties counting half: 0.5 where the groups do not differ, above where the first is nearer
+    to the positive side. Rows without a group have a score, and are left out of it.
+
+    Args:
+        index: The texts.
+        positive: Wordings of one side.
+        negative: Wordings of the other.
+        min_similarity: Keep the texts whose relevance is at least this, in [-1, 1]; all if None.
+
+    Raises:
+        ValueError: If a side is empty, both sides are the same to the model, or no text is relevant enough.
+    """
+    if min_similarity is not None and not -1 <= min_similarity <= 1:
+        raise ValueError(f"--min-similarity must be a cosine in [-1, 1], got {min_similarity}")
+    if not positive or not negative:
+        raise ValueError("an axis needs a statement on either side: --for and --against")
+    sides = np.stack([index.encode(list(side)).mean(axis=0) for side in (positive, negative)])
+    length = float(np.linalg.norm(sides[0] - sides[1]))
+    if length < LEAST:
+        raise ValueError("the two sides are the same to the model: word them as opposites")
+    cosines = index.dots(sides)
+    columns = {"positive": cosines[0], "negative": cosines[1]}
+    columns |= {"score": np.clip((cosines[0] - cosines[1]) / length, -1, 1), "relevance": cosines.max(axis=0)}
+    relevance = columns["relevance"][index.rows["vector"]]
+    texts = index.rows[relevance >= (-1 if min_similarity is None else min_similarity)].reset_index(drop=True)
+    if texts.empty:
+        raise ValueError(
+            f"no text is as similar as --min-similarity {min_similarity} to either side; the most similar one has "
+            f"{relevance.max():.2f}"
+        )
+    vectors = texts.pop("vector").to_numpy()
+    texts = texts.assign(text=index.texts.take(vectors).to_pylist())
+    texts = texts.assign(**{name: values[vectors] for name, values in columns.items()})
+    facts = {
+        "rows": len(index.rows),
+        "kept": len(texts),
+        "min_similarity": min_similarity,
+        "side_cosine": float(sides[0] @ sides[1] / np.prod(np.linalg.norm(sides, axis=1))),
+        **_separation(texts, list(index.groups)[:2]),
+    }
+    return Axis(list(positive), list(negative), texts, _by_group(texts, index.groups, len(index.rows)), facts)
+
+
+def _by_group(texts: pd.DataFrame, sizes: dict[str, int], total: int) -> pd.DataFrame:
+    scores = texts["score"].astype(float)
+    parts = {group: scores[texts["group"] == group] for group in sizes} | {"(all)": scores}
+    table = pd.DataFrame({group: part.describe(QUANTILES) for group, part in parts.items()}).T
+    table = table.drop(columns=["min", "max"]).rename(columns={"count": "rows", "std": "sd"})
+    table = table.rename(columns={f"{100 * share:.0f}%": f"q{round(100 * share):02d}" for share in QUANTILES})
+    table.insert(1, "share", table["rows"] / np.array([*sizes.values(), total]))
+    return table.astype({"rows": int}).rename_axis("group").reset_index()
+
+
+def _separation(texts: pd.DataFrame, largest: list[str]) -> dict[str, Any]:
+    """AUROC of the two largest groups of the index; nothing where there are not two with a kept text."""
+    pair = texts[texts["group"].isin(largest)]
+    if pair["group"].nunique() < 2:
+        return {}
+    first, second = largest
+    return {"auroc": float(roc_auc_score(pair["group"] == first, pair["score"])), "first": first, "second": second}

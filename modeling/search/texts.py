@@ -1,0 +1,504 @@
+"""Any source of texts, read row by row, cleaned and counted: the texts of an index, and statements from a file."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+import fsspec
+import pandas as pd
+import pyarrow as pa
+from tqdm.auto import tqdm
+
+from dataset_scripts.base.cli import suggest
+from dataset_scripts.base.quality import is_english, normalise
+from dataset_scripts.base.reading import readable
+
+ENDINGS = ".csv, .tsv, .jsonl or .ndjson (each also as .gz), .parquet"
+PEEK = 1000  # JSON lines from which the names of columns are taken; an object may lack some
+# An encoder that reads 512 tokens sees about 2,500 characters. Tokenising a million of them takes a second all the
+# same, as long as embedding a hundred tweets.
+MAX_CHARACTERS = 10_000
+ENOUGH_WORDS = 50  # of which stop words tell whether a text is English
+# control characters that are no white space; marks of writing direction are none of them and stay
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LETTER = re.compile(r"[^\W_]")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")  # letters that are not Latin
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A row that cannot be read: why, and on which line it begins."""
+
+    reason: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """An opened source of rows.
+
+    Attributes:
+        name: What it is called in messages, with configuration and splits where it has such.
+        columns: Names of its columns.
+        read: Names of columns -> their values, row by row; a row that cannot be read is an `Unreadable`.
+        total: Number of rows where it is known beforehand.
+    """
+
+    name: str
+    columns: list[str]
+    read: Callable[[Sequence[str]], Iterator[tuple[Any, ...] | Unreadable]]
+    total: int | None = None
+
+
+@dataclass
+class Counts:
+    """What became of the rows of a source.
+
+    Attributes:
+        read: Rows of the source.
+        kept: Rows with a text.
+        distinct: Different texts among them; each is embedded once.
+        ungrouped: Kept rows without a group although there is a column of groups; they can be found, and are left out
+            where groups are compared.
+        dropped: Reason -> rows.
+        changed: What was done to kept texts, or is to be known of them -> distinct texts.
+        lines: Reason -> first line of the source with a row that could not be read.
+    """
+
+    read: int = 0
+    kept: int = 0
+    distinct: int = 0
+    ungrouped: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {**vars(self), "dropped": dict(self.dropped), "changed": dict(self.changed)}
+
+    def describe(self, source: str) -> str:
+        """Lines that say what became of the rows of a source."""
+        lines = [f"{source}: {self.read:,} rows read, {self.kept:,} kept; different texts: {self.distinct:,}"]
+        for reason, count in Counter(self.dropped).most_common():
+            first = f" (first: line {self.lines[reason]:,})" if reason in self.lines else ""
+            lines.append(f"  {count:>9,} x dropped: {reason}{first}")
+        lines += [f"  {count:>9,} x {change}" for change, count in Counter(self.changed).most_common()]
+        if self.ungrouped:
+            lines.append(f"  {self.ungrouped:>9,} x without a group: found by questions, left out of comparisons")
+        return "\n".join(lines)
+
+
+@dataclass
+class Collection:
+    """The kept rows of a source.
+
+    Attributes:
+        source: Name of the source.
+        columns: `text`, `group` and `id` -> column of the source, None where there is none.
+        texts: The distinct texts, in the order of their first appearance.
+        rows: Table with `row` (number of the row in the source, from 0, dropped rows included), `id`, `group` (both
+            None where missing) and `vector` (number of the text in `texts`).
+        counts: What was kept, dropped and changed.
+        digest: Hash of all rows.
+    """
+
+    source: str
+    columns: dict[str, str | None]
+    texts: list[str]
+    rows: pa.Table
+    counts: Counts
+    digest: str
+
+
+def open_source(
+    source: str | Path | pd.DataFrame,
+    config: str | None = None,
+    split: str | None = None,
+    encoding: str = "utf-8-sig",
+    cache_dir: str | Path = "~/.cache/opinion-transformers",
+) -> Source:
+    """Opens a source of texts.
+
+    Args:
+        source: A file (`ENDINGS`), a folder of Parquet files, a folder written by `opinion corpus build`, `demo`, a
+            data set's id on the Hub, or a table in memory.
+        config: Configuration of a data set; its default, or the only one, if None.
+        split: Split of a data set; all of them, one after the other, if None.
+        encoding: Of a CSV or TSV file.
+        cache_dir: Where prepared data sets are kept.
+
+    Raises:
+        ValueError: If it is not there, cannot be read, or is none of these; the message names the cure.
+    """
+    if isinstance(source, pd.DataFrame):
+        return _arrow("the table", source.columns.tolist(), lambda columns: [pa.table(source[columns])], len(source))
+    path = Path(source).expanduser()
+    name = path.name.lower().removesuffix(".gz")
+    plain = path.is_file() or (path.is_dir() and not (path / "README.md").is_file())
+    if plain and (config or split):
+        raise ValueError(f"{path} has no configurations or splits: leave out --config and --split")
+    if path.is_dir() and plain:
+        if not next(path.rglob("*.parquet"), None):
+            raise ValueError(f"{path} holds neither Parquet files nor a README.md: name a file ({ENDINGS})")
+        return _parquet(path)
+    if path.is_file():
+        if not path.stat().st_size:
+            raise ValueError(f"{path} is empty: export or download it again")
+        if name.endswith((".csv", ".tsv")):
+            return _delimited(path, encoding)
+        if name.endswith((".jsonl", ".ndjson")):
+            return _json_lines(path)
+        if name.endswith(".parquet"):
+            return _parquet(path)
+        raise ValueError(f"{path} cannot be read as a table: its name has to end in {ENDINGS}")
+    if not path.is_dir() and (name.endswith((".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")) or path.is_absolute()):
+        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise ValueError(f"{path} does not exist: check the path{suggest(path.name, beside)}")
+    return _data_set(str(source), config, split, cache_dir)
+
+
+def _delimited(path: Path, encoding: str) -> Source:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(f"--encoding {encoding!r} is unknown; names are utf-8, latin-1, cp1252, utf-16") from None
+    csv.field_size_limit(2**31 - 1)  # the default refuses a field above 128 KB
+    with _open_text(path, encoding) as file:
+        first = file.readline().removeprefix("\ufeff")
+    delimiter = "\t" if ".tsv" in path.name.lower() else next((mark for mark in ",;\t" if mark in first), ",")
+    columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+    if not any(columns):
+        raise ValueError(f"{path}, line 1: there is no header with the names of the columns")
+
+    def read(wanted: Sequence[str]) -> Iterator[tuple[Any, ...] | Unreadable]:
+        places = [columns.index(name) for name in wanted]
+        with _open_text(path, encoding) as file:
+            lines = csv.reader(file, delimiter=delimiter)
+            next(lines)
+            line = lines.line_num + 1
+            for row in lines:
+                if len(row) == len(columns):
+                    yield tuple(row[place] for place in places)
+                elif row:
+                    long = lines.line_num - line > 20
+                    yield Unreadable("wrong number of columns" + (" (a quote left open?)" if long else ""), line)
+                line = lines.line_num + 1
+
+    return Source(str(path), columns, read)
+
+
+def _json_lines(path: Path) -> Source:
+    def objects() -> Iterator[dict[str, Any] | Unreadable]:
+        with _open_bytes(path) as file:
+            for number, line in enumerate(file, start=1):
+                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                if not line.strip():
+                    continue
+                try:
+                    value = json.loads(line)  # orjson refuses halves of surrogate pairs, which tweets have
+                except (ValueError, RecursionError):  # no JSON, or no UTF-8
+                    yield Unreadable("line is not valid JSON", number)
+                    continue
+                yield value if isinstance(value, dict) else Unreadable("line is no JSON object", number)
+
+    columns: dict[str, None] = {}
+    for number, row in enumerate(objects()):
+        if isinstance(row, dict):
+            columns |= dict.fromkeys(row)
+        if number >= PEEK and columns:
+            break
+    if not columns:
+        raise ValueError(f"{path} has no line with a JSON object in UTF-8: give one object a line")
+
+    def read(wanted: Sequence[str]) -> Iterator[tuple[Any, ...] | Unreadable]:
+        for row in objects():
+            yield row if isinstance(row, Unreadable) else tuple(row.get(name) for name in wanted)
+
+    return Source(str(path), list(columns), read)
+
+
+def _parquet(path: Path) -> Source:
+    from pyarrow import dataset
+
+    try:
+        files = [str(file) for file in sorted(path.rglob("*.parquet"))] if path.is_dir() else str(path)
+        table = dataset.dataset(files, format="parquet")
+        total = table.count_rows()
+    except (ValueError, OSError) as error:
+        reason = str(error).splitlines()[0][:200]
+        raise ValueError(f"{path} cannot be read as Parquet ({reason}): write or download it again") from error
+    return _arrow(str(path), table.schema.names, lambda columns: table.to_batches(columns=columns), total)
+
+
+def _data_set(source: str, config: str | None, split: str | None, cache_dir: str | Path) -> Source:
+    from datasets import ClassLabel, get_dataset_config_names, get_dataset_default_config_name
+
+    from dataset_scripts.base.sources import DEMO, load_source, source_name
+
+    path = str(Path(source).expanduser()) if Path(source).expanduser().is_dir() else source
+    try:
+        if config is None:
+            config = "arguments" if source == DEMO else get_dataset_default_config_name(path)
+        if config is None:
+            names = ", ".join(get_dataset_config_names(path))
+            raise ValueError(f"it has several configurations, name one with --config: {names}")
+        splits = load_source(source, config, cache_dir)
+    except (OSError, ValueError) as error:
+        reason = str(error)[:300].rstrip(". ")
+        raise ValueError(
+            f"{source!r} could not be opened: {reason}. It has to be a file ({ENDINGS}), a folder written by opinion "
+            "corpus build, or a data set on the Hub."
+        ) from error
+    if split is not None and split not in splits:
+        raise ValueError(f"{source!r} ({config}) has no split {split!r}; it has {', '.join(splits)}")
+    parts = [splits[split]] if split else list(splits.values())
+    labels = {name: kind for name, kind in parts[0].features.items() if isinstance(kind, ClassLabel)}
+
+    def batches(columns: list[str]) -> Iterator[pa.Table]:
+        for part in parts:
+            yield from part.select_columns(columns).with_format("arrow").iter(10_000)
+
+    name = f"{source_name(source)} ({config}, {split or ' + '.join(splits)})"
+    return _arrow(name, parts[0].column_names, batches, sum(len(part) for part in parts), labels)
+
+
+def _arrow(
+    name: str,
+    columns: list[str],
+    batches: Callable[[list[str]], Iterable[pa.Table | pa.RecordBatch]],
+    total: int,
+    labels: Mapping[str, Any] | None = None,
+) -> Source:
+    """A source of Arrow tables; `labels` are classes, which are read by their names."""
+
+    def read(wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        for batch in batches(list(dict.fromkeys(wanted))):
+            values = {column: batch.column(column).to_pylist() for column in batch.schema.names}
+            for column in values.keys() & (labels or {}).keys():
+                values[column] = [
+                    labels[column].int2str(value) if isinstance(value, int) and value >= 0 else value
+                    for value in values[column]
+                ]
+            yield from zip(*(values[column] for column in wanted), strict=True)
+
+    return Source(name, columns, read, total)
+
+
+@contextmanager
+def _open_text(path: Path, encoding: str) -> Iterator[TextIO]:
+    with _open_bytes(path) as file:
+        marked = file.read(2) in _UTF16
+    encoding = "utf-16" if marked and encoding == "utf-8-sig" else encoding  # as spreadsheets export it
+    with readable(path), fsspec.open(str(path), "rt", compression="infer", encoding=encoding, newline="") as file:
+        try:
+            yield file
+        except UnicodeError as error:
+            raise ValueError(
+                f"{path} is not in {encoding} ({error}): name its encoding, e.g. --encoding latin-1 or cp1252, or save "
+                "it as UTF-8"
+            ) from error
+
+
+@contextmanager
+def _open_bytes(path: Path) -> Iterator[BinaryIO]:
+    with readable(path), fsspec.open(str(path), "rb", compression="infer") as file:
+        yield file
+
+
+def choose_columns(
+    source: Source, text: str | None = None, group: str | None = None, id: str | None = None
+) -> dict[str, str | None]:
+    """The columns of text, group and id.
+
+    Args:
+        source: The opened source.
+        text: Column of the texts; if None, one that is called `text`, or the only one.
+        group: Column of the groups, such as a party; none if None.
+        id: Column of the ids; if None, one that is called `id`, if there is one.
+
+    Raises:
+        ValueError: If a column is not there, there twice, or cannot be guessed; the message lists the columns.
+    """
+    listed = f"{source.name} has the columns {', '.join(source.columns) or '(none)'}"
+    for option, name in (("text", text), ("group", group), ("id", id)):
+        if name is not None and name not in source.columns:
+            raise ValueError(f"--{option} {name!r}: no such column; {listed}{suggest(name, source.columns)}")
+    if text is None:
+        likely = [name for name in source.columns if name.lower() == "text"] or source.columns
+        if len(set(likely)) != 1:
+            raise ValueError(f"which column holds the texts? Name it with --text; {listed}")
+        text = likely[0]
+    columns = {"text": text, "group": group, "id": id or ("id" if "id" in source.columns else None)}
+    for name in columns.values():
+        if source.columns.count(name) > 1:
+            raise ValueError(f"{source.name} has two columns called {name!r}: rename one of them")
+    return columns
+
+
+def collect(
+    source: Source, columns: dict[str, str | None], max_characters: int = MAX_CHARACTERS, progress: bool = True
+) -> Collection:
+    """Reads all rows of a source and cleans their texts; see `Counts` for what is counted.
+
+    Args:
+        source: The opened source.
+        columns: From `choose_columns`.
+        max_characters: Longer texts are cut.
+        progress: Whether to show a bar.
+
+    Raises:
+        ValueError: If no text is left; the message says why rows were dropped.
+    """
+    counts, numbers, seen = Counts(), {}, {}
+    rows: dict[str, list[Any]] = {name: [] for name in ("row", "id", "group", "vector")}
+    wanted = [name for name in columns.values() if name is not None]
+    reading = tqdm(source.read(wanted), "reading", source.total, unit="row", disable=not progress)
+    for number, values in enumerate(reading):
+        counts.read += 1
+        if isinstance(values, Unreadable):
+            counts.dropped[values.reason] += 1
+            counts.lines.setdefault(values.reason, values.line)
+            continue
+        row = dict(zip(wanted, values, strict=True))
+        raw = row[columns["text"]]
+        # copies of a text are cleaned once: rumours and campaigns are posted by the thousand
+        vector = seen.get(raw) if isinstance(raw, str) else _unusable(raw)
+        if vector is None:
+            vector = seen[raw] = _number(raw, numbers, counts, max_characters)
+        if isinstance(vector, str):
+            counts.dropped[vector] += 1
+            continue
+        rows["row"].append(number)
+        rows["vector"].append(vector)
+        for name in ("id", "group"):
+            rows[name].append(_label(row[columns[name]]) if columns[name] else None)
+    if not numbers:
+        reasons = ", ".join(f"{count:,} x {reason}" for reason, count in counts.dropped.items()) or "it has no rows"
+        raise ValueError(
+            f"{source.name}, column {columns['text']!r}: no text is left ({reasons}); is it the column of the texts? "
+            "Name it with --text"
+        )
+    counts.kept, counts.distinct = len(rows["row"]), len(numbers)
+    counts.ungrouped = rows["group"].count(None) if columns["group"] else 0
+    schema = {"row": pa.int64(), "id": pa.large_string(), "group": pa.string(), "vector": pa.int32()}
+    table = pa.table({name: pa.array(rows[name], kind) for name, kind in schema.items()})
+    return Collection(source.name, columns, list(numbers), table, counts, _digest(numbers, rows))
+
+
+def _unusable(raw: Any) -> str:
+    return "missing text" if raw is None or raw != raw else "not a text but a number, list or object"
+
+
+def _number(raw: str, numbers: dict[str, int], counts: Counts, max_characters: int) -> int | str:
+    """Number of a text that was not seen before in this form, or the reason to drop it."""
+    text, changes = clean(raw, max_characters)
+    if not text:
+        return "empty text"
+    text = raw if text == raw else text  # one string in memory, not two equal ones
+    if text not in numbers:
+        counts.changed.update(changes)
+        if not _LETTER.search(text):
+            counts.changed["kept without any letter or digit (emoji, punctuation)"] += 1
+        elif is_foreign(text):
+            counts.changed["kept although probably not in English (script, or few stop words)"] += 1
+    return numbers.setdefault(text, len(numbers))
+
+
+def _label(value: Any) -> str | None:
+    """A group or an id as text; None where it is missing or blank."""
+    if value is None or value != value:
+        return None
+    return clean(str(value))[0] or None
+
+
+def _digest(texts: Iterable[str], rows: dict[str, list[Any]]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    for row in zip(*rows.values(), strict=True):
+        digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+def clean(text: str, max_characters: int = MAX_CHARACTERS) -> tuple[str, list[str]]:
+    """A text as it is embedded, and what was done to it.
+
+    Halves of surrogate pairs become whole where both are there and U+FFFD where not, control characters and white
+    space become single spaces, and what is longer than `max_characters` is cut.
+
+    Examples:
+        >>> clean(" Trams\\x00 are\\n late ")
+        ('Trams are late', ['control characters removed', 'line breaks became spaces'])
+    """
+    changes = []
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        changes.append("broken characters (lone surrogates) replaced")
+    if _CONTROL.search(text):
+        text = _CONTROL.sub(" ", text)
+        changes.append("control characters removed")
+    if "\n" in text.strip():  # in a table also the trace of a quotation mark without its pair
+        changes.append("line breaks became spaces")
+    text = normalise(text)
+    if len(text) > max_characters:
+        text = text[:max_characters].rstrip()
+        changes.append(f"cut to {max_characters:,} characters")
+    return text, changes
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is probably not in English: letters of another script than Latin, or few English stop words.
+
+    Latin texts of fewer than `ENOUGH_WORDS` words are taken for English, since their stop words do not tell.
+
+    Examples:
+        >>> is_foreign("الترام يجب أن يكون مجانيا"), is_foreign("Les trams devraient être gratuits.")
+        (True, False)
+    """
+    if not text.isascii() and 2 * len(_OTHER_SCRIPT.findall(text)) > len(_LETTER.findall(text)):
+        return True
+    return text.count(" ") >= ENOUGH_WORDS - 1 and not is_english(text)
+
+
+def read_statements(path: str | Path, column: str = "statement") -> list[tuple[str, str | None]]:
+    """Statements from a file, each with its target group or None.
+
+    Args:
+        path: A text file with one statement a line, or a table (see `open_source`) with a column of them and perhaps
+            one `target`.
+        column: Name of that column.
+
+    Raises:
+        ValueError: If there is no such file or column, a line that cannot be read, or no statement.
+    """
+    path = Path(path).expanduser()
+    if path.suffix.lower() == ".txt":
+        try:
+            rows = [(line, None) for line in path.read_text(encoding="utf-8-sig").splitlines()]
+        except (OSError, UnicodeError) as error:
+            raise ValueError(f"{path} cannot be read ({error}): it has to be text in UTF-8") from error
+    else:
+        source = open_source(path)
+        names = [choose_columns(source, column)["text"], *(["target"] if "target" in source.columns else [])]
+        rows = []
+        for row in source.read(names):
+            if isinstance(row, Unreadable):
+                raise ValueError(f"{path}, line {row.line}: {row.reason}; repair the line")
+            rows.append((*row, None)[:2])
+    statements = [(text.strip(), _label(target)) for text, target in rows if isinstance(text, str) and text.strip()]
+    if not statements:
+        raise ValueError(f"{path} holds no {column}")
+    return statements
