@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +17,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock
-from tqdm.auto import tqdm
 
 from dataset_scripts.base.files import read_json, write_json
 from modeling.search import nearest
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
 MODEL = "stance-minilm"
 FACTS, ROWS, VECTORS, PROBES, LISTS = "index.json", "rows.arrow", "vectors.npy", "probes.npy", "lists.faiss"
-PROGRESS, LOCK = "progress.json", ".lock"
-CHUNK = 1024  # texts between two checkpoints of a build: ten seconds of MiniLM on one core
+EMBEDDED, LOCK = ".embedded", ".lock"  # what an interrupted build has embedded; held by whoever builds
 EXACT = 100_000  # texts up to which a shortlist compares with each
 QUESTIONS = 200  # of which the recall of an approximate search is measured
 PROBED = (
@@ -89,7 +87,7 @@ class Index:
         while True:
             facts = _facts(folder)
             if facts is None:
-                if next(folder.glob(f"*/{PROGRESS}"), None):
+                if (folder / EMBEDDED).is_dir():
                     raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
                 raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
             try:
@@ -215,28 +213,16 @@ class Index:
         batch_size: int,
     ) -> Self:
         """Writes a subfolder of its own and makes it the index; the caller has the lock."""
-        content = [
-            facts["model"],
-            facts["max_characters"],
-            facts["columns"],
-            [part["digest"] for part in facts["parts"]],
-        ]
-        key = hashlib.sha256(repr(content).encode()).hexdigest()[:12]
-        key += "b" if key == (_facts(folder) or {}).get("generation") else ""  # which is damaged
-        part = folder / key
-        if (part / PROBES).is_file() and not _close(np.load(part / PROBES), probes):
-            shutil.rmtree(part)  # begun by a model that has changed
-        if not (part / PROBES).is_file():
-            part.mkdir(exist_ok=True)
-            write_json(part / PROGRESS, {"embedded": 0})
-            np.save(part / PROBES, probes)
+        generation = uuid.uuid4().hex[:12]
+        part, texts = folder / generation, pa.array(collection.texts, pa.large_string())
+        part.mkdir()
+        np.save(part / PROBES, probes)
         reusable = old if old is not None and _close(old._probes, probes) else None
-        _embed(getattr(model, "index_encoder", model), collection.texts, part, reusable, batch_size)
-        _write_rows(collection, part / ROWS)
-        write_json(folder / FACTS, {**facts, "generation": key})
-        (part / PROGRESS).unlink()
+        _write_vectors(getattr(model, "index_encoder", model), texts, part / VECTORS, reusable, batch_size)
+        _write_rows(collection.rows, texts, part / ROWS)
+        write_json(folder / FACTS, {**facts, "generation": generation})
         for entry in folder.iterdir():  # who has the old one open keeps its files
-            if entry.is_dir() and entry.name != key and (entry / PROBES).is_file():
+            if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
                 shutil.rmtree(entry, ignore_errors=True)
         return cls.open(folder, model)
 
@@ -439,7 +425,7 @@ def check_folder(folder: Path) -> None:
     """Raises a ValueError if a folder is neither empty nor an index, before anything is computed for it."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"-o {folder} is a file: name a folder")
-    if not folder.is_dir() or (folder / FACTS).is_file() or next(folder.glob(f"*/{PROGRESS}"), None):
+    if not folder.is_dir() or (folder / FACTS).is_file() or (folder / EMBEDDED).is_dir():
         return
     if any(entry.name != LOCK for entry in folder.iterdir()):
         raise ValueError(f"-o {folder} is not empty and no index: choose another folder")
@@ -533,40 +519,30 @@ def _find(texts: Sequence[str] | pa.Array, known: pa.LargeStringArray) -> np.nda
     return places.fill_null(-1).to_numpy().astype(np.int64)
 
 
-def _embed(encoder: Any, texts: Sequence[str] | pa.Array, folder: Path, old: Index | None, batch_size: int) -> None:
-    """Writes the vectors of texts; goes on where it was interrupted, and takes from an old index what that has."""
-    path, progress = folder / VECTORS, folder / PROGRESS
-    texts = pa.array(texts, pa.large_string())
+def _write_vectors(encoder: Any, texts: pa.LargeStringArray, path: Path, old: Index | None, batch_size: int) -> None:
+    """Writes the vectors of texts: those that an old index has, and the others embedded, which an interruption keeps."""
+    from modeling.base.vectors import Vectors  # imports torch
+
     numbers = np.full(len(texts), -1) if old is None else _find(texts, old.texts)
-    missing, known = np.flatnonzero(numbers < 0), np.flatnonzero(numbers >= 0)
-    done = (read_json(progress) or {"embedded": len(missing)})["embedded"] if path.is_file() else 0
-    shape = (len(texts), np.load(folder / PROBES).shape[-1])
-    vectors = np.lib.format.open_memmap(path, "r+" if done else "w+", np.float32, shape)
-    if not done:
-        for start in range(0, len(known), nearest.BLOCK):
-            block = known[start : start + nearest.BLOCK]
-            vectors[block] = old.vectors[numbers[block]]
-    with tqdm(total=len(missing), initial=done, desc="embedding", unit="text") as bar:
-        for start in range(done, len(missing), CHUNK):
-            chunk = missing[start : start + CHUNK]
-            vectors[chunk] = encoder.encode_document(
-                texts.take(pa.array(chunk)).to_pylist(),
-                batch_size=batch_size,
-                normalize_embeddings=True,
-                show_progress_bar=False,
-            )
-            vectors.flush()
-            write_json(progress, {"embedded": start + len(chunk)})
-            bar.update(len(chunk))
+    embed = Vectors(encoder, path.parents[1] / EMBEDDED, "document")
+    dimension = np.load(path.with_name(PROBES)).shape[-1]
+    vectors = np.lib.format.open_memmap(path, "w+", np.float32, (len(texts), dimension))
+    for start in range(0, len(texts), nearest.BLOCK):
+        block = slice(start, start + nearest.BLOCK)
+        known = numbers[block] >= 0
+        if known.any():
+            vectors[block][known] = old.vectors[numbers[block][known]]
+        if not known.all():
+            vectors[block][~known] = embed(texts[block].filter(pa.array(~known)).to_pylist(), batch_size)
     vectors.flush()
 
 
-def _write_rows(collection: Collection, path: Path) -> None:
+def _write_rows(rows: pa.Table, texts: pa.LargeStringArray, path: Path) -> None:
     """One batch of an Arrow file, so that every column is one array that can be mapped."""
-    rows = collection.rows.combine_chunks()
-    codes, texts = rows["vector"].combine_chunks(), pa.array(collection.texts, pa.large_string())
+    rows = rows.combine_chunks()
+    text = pa.DictionaryArray.from_arrays(rows["vector"].combine_chunks(), texts)
     table = rows.select(["row", "id"]).append_column("group", rows["group"].dictionary_encode())
-    table = table.append_column("text", pa.DictionaryArray.from_arrays(codes, texts)).combine_chunks()
+    table = table.append_column("text", text).combine_chunks()
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 import fsspec
 
 from dataset_scripts.base.reading import readable
-from modeling.base.recipe import Recipe
 
 if TYPE_CHECKING:
     import pyarrow
@@ -54,7 +53,7 @@ def open_source(
     config: str | None = None,
     split: str | None = None,
     encoding: str = "utf-8-sig",
-    cache_dir: str | Path = Recipe.cache_dir,
+    cache_dir: str | Path = "~/.cache/opinion-transformers",
 ) -> Source:
     """Opens a source of texts.
 
