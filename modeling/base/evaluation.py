@@ -1,28 +1,31 @@
-"""Evaluators that every system shares: similarities in, the numbers of `metrics/` out, and a picture of both."""
+"""Evaluators: similarities in, the numbers of `metrics/` out, a picture of both; and the loop over models."""
 
 from __future__ import annotations
 
-import itertools
+import logging
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import pearsonr, spearmanr
+from scipy.optimize import brentq
+from scipy.stats import norm, pearsonr, spearmanr
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.evaluation import BaseEvaluator
 from sklearn.metrics import roc_auc_score
 
-from metrics.alignment_precision.alignment_precision import alignment_precision
-from metrics.stance_kl_divergence.stance_kl_divergence import stance_kl_divergence
-from modeling.base.plots import plot_alignment, plot_distributions
-from modeling.base.vectors import embed, pair_similarities
+from modeling.base.plots import densities
+from modeling.base.vectors import pair_similarities
+
+logger = logging.getLogger(__name__)
+AUROC = "0.5 where the groups do not come apart, 1 where they do so fully"
 
 
 class Evaluator(BaseEvaluator):
     """A sentence-transformers evaluator that a model card can describe and plot.
+
+    Building one is cheap: nothing is embedded before `scores`.
 
     Attributes:
         name: Prefix of its metrics.
@@ -32,12 +35,12 @@ class Evaluator(BaseEvaluator):
         task: Hub task of the result.
         rows: Number of rows measured.
         headline: Metric keys (without prefix) that go into the tables of cards and runs, the most important first.
-        measures: Metric keys (without prefix) of a table that has room for all that helps to read them.
+        measures: Metric key (without prefix) -> what it means, in words; all that help to read a table with room.
     """
 
     rows: int = 0
     headline: tuple[str, ...] = ()
-    measures: tuple[str, ...] = ()
+    measures: Mapping[str, str] = {}
 
     def __init__(self, name: str, title: str, dataset: str, dataset_id: str, task: str = "sentence-similarity") -> None:
         super().__init__()
@@ -47,14 +50,13 @@ class Evaluator(BaseEvaluator):
     def __call__(
         self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        return self.prefixed(self.scores(model))
+        return self.prefixed(self.metrics(self.scores(model)))
 
-    def prefixed(self, scores: Any) -> dict[str, float]:
-        """The metrics of scores, with this evaluator's name in front; counts stay whole, and None stays None."""
-        metrics = self.metrics(scores)
-        floats = {key: value for key, value in metrics.items() if value is not None and not isinstance(value, int)}
+    def prefixed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values by metric key, with this evaluator's name in front; counts stay whole, and None stays None."""
+        floats = {key: value for key, value in values.items() if value is not None and not isinstance(value, int)}
         floats = self.prefix_name_to_metrics(floats, self.name)
-        return {name: floats.get(name, value) for name, value in ((f"{self.name}_{k}", v) for k, v in metrics.items())}
+        return {name: floats.get(name, value) for name, value in ((f"{self.name}_{k}", v) for k, v in values.items())}
 
     @abstractmethod
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Any:
@@ -63,11 +65,26 @@ class Evaluator(BaseEvaluator):
         Args:
             model: The encoder.
             cache: Folder where vectors of a model that does not change are kept.
+
+        Returns:
+            None where the rows have nothing to measure: the evaluator is left out.
         """
 
     @abstractmethod
     def metrics(self, scores: Any) -> dict[str, float | int | None]:
         """The metrics of scores, without prefix; None where there is nothing to compute one from."""
+
+    def intervals(self, scores: Any) -> dict[str, tuple[float, float]]:
+        """Metric key (without prefix) -> the ends of its 95 % interval, of those that have one."""
+        return {}
+
+    def note(self, scores: Any) -> str:
+        """The most important metric with its interval, for the panel of a model."""
+        key = self.headline[0]
+        value, ends = self.metrics(scores)[key], self.intervals(scores).get(key)
+        name = "AUROC" if key == "auroc" else key.replace("_", " ")
+        text = f"{name} -" if value is None else f"{name} {value:.3f}"
+        return text + (f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else "")
 
     def draw(self, scores: dict[str, Any], path: Path) -> str | None:
         """Draws the scores of models (label -> scores); returns a caption, or None if there is nothing to draw."""
@@ -77,114 +94,42 @@ class Evaluator(BaseEvaluator):
 class PairEvaluator(Evaluator):
     """Cosines of pairs that belong to named groups.
 
+    Attributes:
+        groups: Names of the labels 0, 1, ...: from those that should be least similar to those that should be most.
+
     Args:
         rows: Columns `sentence1`, `sentence2` and `label`, an index into `groups`.
-        counted: Which rows are measured, shape (n,) of bool; all if None. The vectors of all are computed, so that
-            evaluators of one set of rows share them.
     """
 
     groups: tuple[str, ...]
 
-    def __init__(self, rows: dict[str, Sequence], name: str, counted: np.ndarray | None = None, **facts: str) -> None:
+    def __init__(self, rows: Mapping[str, Sequence], name: str, **facts: str) -> None:
         super().__init__(name, **facts)
-        self.columns = [list(rows["sentence1"]), list(rows["sentence2"])]
-        labels = np.asarray(rows["label"])
-        self.counted = np.ones(len(labels), bool) if counted is None else counted
-        self.labels = labels[self.counted]
+        self.columns = [texts(rows, column, self.dataset) for column in ("sentence1", "sentence2")]
+        self.labels = np.asarray(rows["label"])
         self.rows = len(self.labels)
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
-        return pair_similarities(model, self.columns, cache)[0][self.counted]
+        """Cosines, shape (rows,)."""
+        return pair_similarities(model, self.columns, cache)[0]
 
-    def by_group(self, scores: np.ndarray) -> dict[str, np.ndarray]:
+    def by_group(self, scores: Any) -> dict[str, np.ndarray]:
         """Group -> its cosines."""
         return {group: scores[self.labels == index] for index, group in enumerate(self.groups)}
 
-    def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
-        title = f"{self.dataset}: {self.title}"
-        plot_distributions({label: self.by_group(values) for label, values in scores.items()}, path, title)
+    def intervals(self, scores: Any) -> dict[str, tuple[float, float]]:
+        """That of AUROC, of the last group against the first, where it is one of the measures."""
+        first, *_, last = self.by_group(scores).values()
+        if "auroc" not in self.measures or not len(first) or not len(last):
+            return {}
+        labels = np.repeat([0, 1], [len(first), len(last)])
+        return {"auroc": auroc_interval(np.concatenate([first, last]), labels)[1:]}
+
+    def draw(self, scores: dict[str, Any], path: Path) -> str:
+        groups = {label: self.by_group(values) for label, values in scores.items()}
+        notes = {label: self.note(values) for label, values in scores.items()}
+        densities(groups, path, f"{self.dataset}: {self.title}", notes)
         return f"Cosine similarity of {self.title}, by model: {', '.join(scores)} ({self.dataset})."
-
-
-class StanceEvaluator(PairEvaluator):
-    """How far apart the cosines of agreeing and of opposing pairs lie (Ghafouri et al., 2024, section 5.1).
-
-    Labels are 1 for agreement and 0 for opposition.
-    """
-
-    headline = ("auroc", "kl", "kl_paper")
-    measures = (*headline, "mean_agree", "mean_oppose", "n_agree", "n_oppose")
-    groups = ("oppose", "agree")
-
-    def __init__(self, rows: dict[str, Sequence], name: str = "stance", **facts: Any) -> None:
-        super().__init__(rows, name, **facts)
-
-    def metrics(self, scores: np.ndarray) -> dict[str, float]:
-        paper = stance_kl_divergence(scores, self.labels, mode="paper")
-        return stance_kl_divergence(scores, self.labels) | {"kl_paper": paper["kl"]}
-
-
-class TopicEvaluator(PairEvaluator):
-    """Whether texts of one discussion stay nearer to each other than to those of another.
-
-    An encoder that learns stance may come to place texts by their tone alone: what is against anything is alike. Sets
-    of scored sentence pairs do not show that, since their pairs share a topic or are as neutral as everyday sentences.
-    `auroc` is that of pairs of one discussion against pairs of two; `p99_other` is the cosine that one in a hundred
-    pairs of two discussions exceeds.
-
-    Args:
-        rows: Pairs within discussions: columns `sentence1`, `sentence2` and `group`, at least two groups.
-        seed: Seed of the pairs across discussions, one for each row.
-    """
-
-    headline = ("auroc", "p99_other")
-    measures = (*headline, "mean_same", "mean_other")
-    groups = ("other discussion", "same discussion")
-
-    def __init__(self, rows: dict[str, Sequence], name: str = "topic", seed: int = 0, **facts: Any) -> None:
-        first, second = list(rows["sentence1"]), list(rows["sentence2"])
-        other = of_another_group(np.unique(rows["group"], return_inverse=True)[1], seed)
-        labels = [1] * len(first) + [0] * len(first)
-        paired = {"sentence1": first * 2, "sentence2": second + [second[i] for i in other], "label": labels}
-        super().__init__(paired, name, **facts)
-
-    def metrics(self, scores: np.ndarray) -> dict[str, float]:
-        by_group = self.by_group(scores)
-        other, same = (by_group[group].astype(float) for group in self.groups)
-        auroc = stance_kl_divergence(scores, self.labels)["auroc"]
-        means = {"mean_same": float(same.mean()), "mean_other": float(other.mean())}
-        return {"auroc": auroc, "p99_other": float(np.quantile(other, 0.99)), **means}
-
-
-def of_another_group(groups: np.ndarray, seed: int) -> np.ndarray:
-    """For each row the number of a random row of another group."""
-    order = np.argsort(groups, kind="stable")
-    starts, sizes = np.searchsorted(groups[order], groups), np.bincount(groups)[groups]
-    # a place among the rows of other groups: those that lie after the own group's are moved behind it
-    place = (np.random.default_rng(seed).random(len(groups)) * (len(groups) - sizes)).astype(np.int64)
-    return order[np.where(place >= starts, place + sizes, place)]
-
-
-class InferenceEvaluator(PairEvaluator):
-    """Cosines of contradicting, neutral and entailing pairs (Ghafouri et al., 2024, appendix A.5).
-
-    Labels are 0 for contradiction, 1 for neutral and 2 for entailment; AUROC is that of entailment against
-    contradiction, and `ordered` is 1 if the means rise in that order.
-    """
-
-    headline = ("auroc", "ordered")
-    groups = ("contradiction", "neutral", "entailment")
-    measures = (*headline, "mean_contradiction", "mean_neutral", "mean_entailment")
-
-    def __init__(self, rows: dict[str, Sequence], name: str = "inference", **facts: Any) -> None:
-        super().__init__(rows, name, **facts)
-
-    def metrics(self, scores: np.ndarray) -> dict[str, float]:
-        ends = self.labels != 1
-        auroc = stance_kl_divergence(scores[ends], self.labels[ends] // 2)["auroc"]
-        means = {f"mean_{group}": float(values.mean()) for group, values in self.by_group(scores).items()}
-        ordered = means["mean_contradiction"] < means["mean_neutral"] < means["mean_entailment"]
-        return {"auroc": auroc, "ordered": int(ordered), **means}
 
 
 class SimilarityEvaluator(Evaluator):
@@ -195,11 +140,14 @@ class SimilarityEvaluator(Evaluator):
     """
 
     headline = ("spearman",)
-    measures = ("spearman", "pearson")
+    measures = {
+        "spearman": "agreement with people's judgement, in the order of pairs",
+        "pearson": "agreement with people's judgement, linear in their score",
+    }
 
-    def __init__(self, rows: dict[str, Sequence], name: str = "similarity", **facts: str) -> None:
+    def __init__(self, rows: Mapping[str, Sequence], name: str = "similarity", **facts: str) -> None:
         super().__init__(name, **facts)
-        self.columns = [list(rows["sentence1"]), list(rows["sentence2"])]
+        self.columns = [texts(rows, column, self.dataset) for column in ("sentence1", "sentence2")]
         self.judgements = np.asarray(rows["score"], dtype=float)
         self.rows = len(self.judgements)
 
@@ -213,110 +161,109 @@ class SimilarityEvaluator(Evaluator):
         }
 
 
-@dataclass(frozen=True)
-class Query:
-    """A statement whose like is looked for among texts of several groups.
-
-    Attributes:
-        name: First part of its metrics' names.
-        text: The statement.
-        target: The group whose view it states.
-        threshold: Cosine from which a text counts as found, in [-1, 1].
-    """
-
-    name: str
-    text: str
-    target: str
-    threshold: float
-
-
-class AlignmentEvaluator(Evaluator):
-    """Whose texts a statement finds (Ghafouri et al., 2024, section 5.3, table 4).
-
-    A fixed threshold finds ever fewer texts where a model's cosines are lower as a whole. Beside it stand figures that
-    do not depend on that level: the share of the target group among the k texts most similar to the statement. Over
-    texts on many topics all of these also tell who writes on the statement's topic. Where all texts are on it, there
-    are the AUROC of the target group against the others, and that of two statements' groups by the difference of the
-    two cosines, which a word that both statements have does not change.
+def evaluate_models(
+    evaluators: Sequence[Evaluator],
+    models: Mapping[str, SentenceTransformer],
+    caches: Mapping[str, Path],
+    folder: Path | None,
+) -> list[dict[str, Any]]:
+    """Evaluates models and draws the plots.
 
     Args:
-        rows: Columns `text` and `group`.
-        queries: The statements.
-        on_topic: Whether all texts are on the statements' topic. If not, AUROC would mostly tell the topic of a text.
+        evaluators: What is measured.
+        models: Label -> encoder.
+        caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
+        folder: Plots go to its `plots/`; None draws none.
+
+    Returns:
+        Facts per evaluator, JSON throughout. `headline` and `measures` have full metric names, the latter with their
+        meanings; `figures` is label -> metric -> value, `intervals` label -> metric -> its two ends.
+    """
+    evaluations = []
+    for evaluator in evaluators:
+        scores = {}
+        for label, model in models.items():
+            logger.info("measuring %s of %s on %s", evaluator.name, label, evaluator.dataset)
+            scores[label] = evaluator.scores(model, caches[label])
+        if any(each is None for each in scores.values()):
+            logger.info("%s is left out: %s has no rows for it", evaluator.name, evaluator.dataset)
+            continue
+        plot = f"plots/{evaluator.name}.png"
+        evaluations.append(
+            {
+                "name": evaluator.name,
+                "title": evaluator.title,
+                "dataset": evaluator.dataset,
+                "dataset_id": evaluator.dataset_id,
+                "rows": evaluator.rows,
+                "task": evaluator.task,
+                "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
+                "measures": {f"{evaluator.name}_{key}": meaning for key, meaning in evaluator.measures.items()},
+                "figures": {label: evaluator.prefixed(evaluator.metrics(each)) for label, each in scores.items()},
+                "intervals": {
+                    label: {f"{evaluator.name}_{key}": list(ends) for key, ends in evaluator.intervals(each).items()}
+                    for label, each in scores.items()
+                },
+                "caption": evaluator.draw(scores, folder / plot) if folder else None,
+                "plot": plot,
+            }
+        )
+    return evaluations
+
+
+def texts(rows: Mapping[str, Sequence], column: str, dataset: str) -> list[str]:
+    """A column of the texts to evaluate on.
 
     Raises:
-        ValueError: If there are no such columns, or nobody or everybody is of a statement's group.
+        ValueError: If there is no such column, or a row has no text in it.
     """
-
-    cutoffs = (10, 25, 50)
-
-    def __init__(
-        self, rows: Any, queries: Sequence[Query], name: str = "alignment", on_topic: bool = False, **facts: str
-    ) -> None:
-        columns = getattr(rows, "column_names", rows)
-        if missing := [column for column in ("text", "group") if column not in columns]:
-            raise ValueError(f"{facts['dataset']}: no column {' and no column '.join(missing)}; it has {list(columns)}")
-        self.texts, self.groups, self.queries = list(rows["text"]), list(rows["group"]), queries
-        self.rows, self.on_topic = len(self.texts), on_topic
-        found = sorted(set(self.groups))
-        for query in queries:
-            if query.target not in found or len(found) < 2:
-                raise ValueError(f"{facts['dataset']}: {query.text!r} needs texts of {query.target!r} and of others to "
-                                 f"tell apart; there are {', '.join(map(repr, found)) or 'none'}")  # fmt: skip
-        at_k = [f"precision_at_{k}" for k in self.cutoffs if k <= self.rows]
-        if on_topic:
-            self.opposed = [(a, b) for a, b in itertools.combinations(range(len(queries)), 2)
-                            if queries[a].target != queries[b].target]  # fmt: skip
-            headline, measures = ["auroc"], ["auroc", *at_k, "base_rate"]
-        else:
-            self.opposed = []
-            headline = ["precision", "retrieved", *at_k[:1], "base_rate"]
-            measures = ["precision", "retrieved", *(f"retrieved_{group}" for group in found), *at_k, "base_rate"]
-        contrasts = tuple(self._contrast(*pair) for pair in self.opposed)
-        self.headline, self.measures = (
-            contrasts + tuple(f"{query.name}_{key}" for query in queries for key in keys)
-            for keys in (headline, measures)
+    columns = list(getattr(rows, "column_names", rows))
+    if column not in columns:
+        raise ValueError(f"{dataset}: there is no column {column!r}; it has {', '.join(columns)}")
+    values = list(rows[column])
+    if missing := [row for row, text in enumerate(values) if not isinstance(text, str)]:
+        raise ValueError(
+            f"{dataset}, row {missing[0]}: {column} is {values[missing[0]]!r}, no text ({len(missing):,} such rows): "
+            "take them out of the data, or build it again with opinion corpus build"
         )
-        super().__init__(name, **facts)
+    return values
 
-    def _contrast(self, one: int, other: int) -> str:
-        return f"{self.queries[one].name}_{self.queries[other].name}_contrast_auroc"
 
-    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
-        """Cosines of shape (queries, texts); every distinct text is embedded once."""
-        index: dict[str, int] = {}
-        positions = [index.setdefault(text, len(index)) for text in self.texts]
-        options = {"normalize_embeddings": True, "show_progress_bar": False}
-        statements = model.encode([query.text for query in self.queries], **options)
-        vectors = embed(model, list(index), cache) if cache else model.encode(list(index), **options)
-        return np.clip(statements @ vectors.T, -1.0, 1.0)[:, positions]
+def auroc_interval(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float, float]:
+    """AUROC with its 95 % interval, which stays in [0, 1] and is never a point.
 
-    def metrics(self, scores: np.ndarray) -> dict[str, float | int | None]:
-        cutoffs = [k for k in self.cutoffs if k <= self.rows]
-        result: dict[str, float | int | None] = {}
-        for query, cosines in zip(self.queries, scores, strict=True):
-            found = alignment_precision(cosines, self.groups, query.target, query.threshold, cutoffs)
-            values = {key: found[key] for key in ("precision", "retrieved", "base_rate")}
-            values |= {f"retrieved_{group}": count for group, count in found["counts"].items()}
-            values |= {f"precision_at_{k}": share for k, share in found["precision_at_k"].items()}
-            if self.on_topic:
-                values["auroc"] = float(roc_auc_score(self.aligned(query), cosines))
-            result |= {f"{query.name}_{key}": value for key, value in values.items()}
-        for one, other in self.opposed:
-            ours, theirs = (self.aligned(self.queries[number]) for number in (one, other))
-            nearer = (scores[one] - scores[other])[ours | theirs]
-            result[self._contrast(one, other)] = float(roc_auc_score(ours[ours | theirs], nearer))
-        return result
+    Args:
+        scores: Shape (n,).
+        labels: Shape (n,); true, or 1, for what should score higher. There has to be some of both.
 
-    def aligned(self, query: Query) -> np.ndarray:
-        """Whether each text is of the statement's group, shape (texts,)."""
-        return np.array([group == query.target for group in self.groups])
+    Returns:
+        AUROC, and the lower and upper end of the interval.
 
-    def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
-        panels = [
-            (f"{query.text} ({query.target})", query.threshold, self.aligned(query),
-             {label: cosines[number] for label, cosines in scores.items()})
-            for number, query in enumerate(self.queries)
-        ]  # fmt: skip
-        plot_alignment(panels, path, f"{self.dataset}: share of the statement's own group")
-        return f"Share of the statement's own group among {self.title}, by cosine and by rank ({self.dataset})."
+    Source: Newcombe (2006), "Confidence intervals for an effect size measure based on the Mann-Whitney statistic",
+    method 5: the values whose own standard error (Hanley and McNeil, 1982) makes the one that was found likely.
+    """
+    labels = np.asarray(labels, bool)
+    auroc, ones, zeros = float(roc_auc_score(labels, scores)), int(labels.sum()), int((~labels).sum())
+    half, quantile = (ones + zeros) / 2 - 1, norm.ppf(0.975)
+
+    def beyond(true: float) -> float:
+        inner = 1 + half * ((1 - true) / (2 - true) + true / (1 + true))
+        return (true - auroc) ** 2 - quantile**2 * true * (1 - true) * inner / (ones * zeros)
+
+    low = brentq(beyond, 0, min(auroc, 1 - 1e-9)) if auroc > 0 else 0.0
+    high = brentq(beyond, max(auroc, 1e-9), 1) if auroc < 1 else 1.0
+    return auroc, float(low), float(high)
+
+
+def of_another_group(groups: np.ndarray, seed: int) -> np.ndarray:
+    """For each row the number of a random row of another group.
+
+    Args:
+        groups: The number of each row's group, shape (n,); at least two groups.
+        seed: Of the choice.
+    """
+    order = np.argsort(groups, kind="stable")
+    starts, sizes = np.searchsorted(groups[order], groups), np.bincount(groups)[groups]
+    # a place among the rows of other groups: those that lie after the own group's are moved behind it
+    place = (np.random.default_rng(seed).random(len(groups)) * (len(groups) - sizes)).astype(np.int64)
+    return order[np.where(place >= starts, place + sizes, place)]

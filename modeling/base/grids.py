@@ -10,10 +10,42 @@ from math import isclose
 from statistics import mean, stdev
 from typing import Any
 
-from modeling.base.report import LEGEND, cell, printed, text_table
+from modeling.base.report import cell, printed, text_table
 
 SEED = "seed"
 WIDEST = 8  # an axis whose values span more than this factor is logarithmic
+# until panels are told apart by what the evaluators say that their measures mean
+KINDS = (
+    "auroc",
+    "p99_other",
+    "kl",
+    "kl_paper",
+    "spearman",
+    "pearson",
+    "kendall",
+    "pearson_different",
+    "pearson_similar",
+    "wrong_quartile_different",
+    "wrong_quartile_similar",
+    "triplets_accuracy",
+    "ordered",
+    "precision",
+    "precision_at",
+    "base_rate",
+    "contrast_auroc",
+    "accuracy_epa",
+    "retrieval",
+    "classification",
+    "accuracy_epc",
+    "accuracy_sda",
+    "accuracy_sdoc",
+    "accuracy_epa_unseen",
+    "normalized",
+    "ndcg",
+    "map",
+    "mrr",
+    "accuracy_at",
+)
 MOST_LINES = 6  # more cannot be told apart in one panel
 Finished = list[tuple[dict[str, Any], dict[str, Any]]]
 
@@ -149,7 +181,7 @@ def is_wide(values: Sequence[float]) -> bool:
 def kind(metric: str) -> str:
     """What a metric is, without whose and at which cut-off: the longest name in the legend that it ends with."""
     key = re.sub(r"_\d+$", "", metric)
-    return max((name for name in LEGEND if key.endswith(f"_{name}")), key=len, default=key.rpartition("_")[2])
+    return max((name for name in KINDS if key.endswith(f"_{name}")), key=len, default=key.rpartition("_")[2])
 
 
 def short(metric: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 import platform
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 from sentence_transformers import SentenceTransformer
 
-from modeling.base.evaluation import Evaluator
+from modeling.base.evaluation import Evaluator, evaluate_models
 from modeling.base.models import resolve
 from modeling.base.summary import render_summary, summarise
 from modeling.base.system import Data, System
@@ -57,54 +56,15 @@ def evaluate_run(
         "phases": phases,
         "summary": summarise(system.PAPER.summary, evaluations, {"base": f"{base} (base)", "trained": recipe.name}),
         # of two models, so that their figures need no further level
-        "evaluations": [evaluation | evaluation.pop("figures") for evaluation in evaluations],
+        "evaluations": [
+            {key: value for key, value in evaluation.items() if key != "figures"} | evaluation["figures"]
+            for evaluation in evaluations
+        ],
         "demonstrations": [row | row.pop("cosines") for row in demonstrate(system, models)],
         "paper": paper_figures(system),
         "paper_setup": system.PAPER.setup,
         "environment": environment(),
     }
-
-
-def evaluate_models(
-    evaluators: list[Evaluator],
-    models: Mapping[str, SentenceTransformer],
-    caches: Mapping[str, Path],
-    folder: Path | None,
-) -> list[dict[str, Any]]:
-    """Evaluates models and draws the plots.
-
-    Args:
-        evaluators: What is measured.
-        models: Label -> encoder.
-        caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
-        folder: Plots go to its `plots/`; None draws none.
-
-    Returns:
-        Facts per evaluator, JSON throughout; `figures` is label -> metric -> value.
-    """
-    evaluations = []
-    for evaluator in evaluators:
-        scores = {}
-        for label, model in models.items():
-            logger.info("measuring %s of %s on %s, %s rows", evaluator.name, label, evaluator.dataset, evaluator.rows)
-            scores[label] = evaluator.scores(model, caches[label])
-        plot = f"plots/{evaluator.name}.png"
-        evaluations.append(
-            {
-                "name": evaluator.name,
-                "title": evaluator.title,
-                "dataset": evaluator.dataset,
-                "dataset_id": evaluator.dataset_id,
-                "rows": evaluator.rows,
-                "task": evaluator.task,
-                "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
-                "measures": [f"{evaluator.name}_{key}" for key in evaluator.measures or evaluator.headline],
-                "figures": {label: evaluator.prefixed(values) for label, values in scores.items()},
-                "caption": evaluator.draw(scores, folder / plot) if folder else None,
-                "plot": plot,
-            }
-        )
-    return evaluations
 
 
 def evaluation_options(system: System) -> dict[str, Any]:
@@ -192,45 +152,16 @@ def demonstration_rows(results: dict[str, Any]) -> list[list[str]]:
     return [[r["shows"], r["first"], r["second"], f"{r['base']:.2f}", f"{r['trained']:.2f}"] for r in rows]
 
 
-LEGEND = {
-    "auroc": "0.5 where the groups do not come apart, 1 where they do so fully",
-    "p99_other": "cosine that one in a hundred pairs of two discussions exceeds: low where topics stay apart",
-    "kl": "divergence of their histograms, which grows with any difference and is to be read with auroc",
-    "kl_paper": "the same by the paper's code, whose bins differ between the groups",
-    "spearman": "agreement with people's judgement, or with the labels of pairs",
-    "pearson": "agreement with people's judgement, linear in their score",
-    "kendall": "the same, by the order of any two pairs",
-    "pearson_different": "pearson among the pairs that people find broadly different",
-    "pearson_similar": "pearson among those that they find broadly similar",
-    "wrong_quartile_different": "share of the different pairs in people's lowest quarter with a cosine in the highest",
-    "wrong_quartile_similar": "share of the similar pairs in people's highest quarter with a cosine in the lowest",
-    "triplets_accuracy": "share of texts nearer to one of their own polarity than to one of the other; 0.5 is chance",
-    "ordered": "1 where contradiction, neutral and entailment rise in the mean",
-    "precision": "share of the statement's own group among the retrieved texts, those at or above the paper's cosine",
-    "precision_at": "the same among the k most similar texts, whatever their cosine",
-    "base_rate": "the same among all texts",
-    "contrast_auroc": "auroc of two groups by which of their statements a text is nearer to",
-    "accuracy_epa": "share of points whose counter-argument comes first among all arguments",
-    "retrieval": "the same by the retrieval head alone, or by cosine",
-    "classification": "the same when the classifier alone re-ranks the k retrieved",
-    "accuracy_epc": "as accuracy_epa, among all counters",
-    "accuracy_sda": "as accuracy_epa, among the arguments of the debate",
-    "accuracy_sdoc": "as accuracy_epa, among the opposing counters of the debate",
-    "accuracy_epa_unseen": "accuracy_epa of the points that no earlier split has",
-    "normalized": "spearman as a share of the highest value that it can have with two labels",
-    "ndcg": "discounted gain by rank of the texts that belong to the query, 1 where they come before all others",
-    "map": "mean average precision of the same ranking",
-    "mrr": "mean of 1 / rank of the first text that belongs to the query",
-    "accuracy_at": "share of queries with a text that belongs to them among the first k",
-}
 HEADER = ["measure", "data", "rows", "paper, base", "base", "paper", "ours"]
 
 
 def legend(results: dict[str, Any], shown: str = "headline") -> str:
     """What the measures mean that a table of these results shows: `headline` or `measures` of the evaluations."""
-    keys = {re.sub(r"_\d+$", "", key) for evaluation in results["evaluations"] for key in evaluation[shown]}
-    meant = [f"{name}: {text}" for name, text in LEGEND.items() if any(f"_{key}".endswith(f"_{name}") for key in keys)]
-    return "; ".join(meant) + "."
+    keys: dict[str, list[str]] = {}
+    for evaluation in results["evaluations"]:
+        for metric in evaluation[shown]:
+            keys.setdefault(evaluation["measures"][metric], []).append(metric.removeprefix(f"{evaluation['name']}_"))
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {meaning}" for meaning, names in keys.items()) + "."
 
 
 def text_table(header: list[str], rows: list[list[str]]) -> str:

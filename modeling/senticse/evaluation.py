@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from metrics.sgts.sgts import sgts
-from modeling.base.evaluation import PairEvaluator
+from modeling.base.evaluation import AUROC, PairEvaluator
 
 
 class SgtsEvaluator(PairEvaluator):
@@ -22,7 +22,16 @@ class SgtsEvaluator(PairEvaluator):
     """
 
     headline = ("spearman", "normalized", "auroc")
-    measures = (*headline, "ceiling", "mean_same", "mean_different", "n_same", "n_different")
+    measures = {
+        "spearman": "agreement with the labels of pairs",
+        "normalized": "spearman as a share of the highest value that it can have with two labels",
+        "auroc": AUROC,
+        "ceiling": "that highest value",
+        "mean_same": "mean cosine within a polarity",
+        "mean_different": "mean cosine across polarities",
+        "n_same": "pairs of one polarity",
+        "n_different": "pairs of two",
+    }
     groups = ("different polarity", "same polarity")
 
     def __init__(self, rows: dict[str, Sequence], name: str = "sgts", **facts: Any) -> None:

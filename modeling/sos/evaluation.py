@@ -42,10 +42,27 @@ class OpinionEvaluator(PairEvaluator):
         ValueError: If a score lies outside [0, 4].
     """
 
-    headline = ("pearson", "kendall", "pearson_different", "pearson_similar",
-                "wrong_quartile_different", "wrong_quartile_similar")  # fmt: skip
-    measures = ("pearson", "kendall", "pearson_different", "kendall_different", "pearson_similar", "kendall_similar",
-                "wrong_quartile_different", "wrong_quartile_similar", "n_different", "n_similar")  # fmt: skip
+    headline = (
+        "pearson",
+        "kendall",
+        "pearson_different",
+        "pearson_similar",
+        "wrong_quartile_different",
+        "wrong_quartile_similar",
+    )
+    measures = {
+        "pearson": "agreement with people's judgement, linear in their score",
+        "kendall": "agreement with people's judgement, by the order of any two pairs",
+        "pearson_different": "pearson among the pairs that people find broadly different",
+        "kendall_different": "kendall among the same",
+        "pearson_similar": "pearson among those that they find broadly similar",
+        "kendall_similar": "kendall among the same",
+        "wrong_quartile_different": "share of the different pairs in people's lowest quarter with a cosine in the "
+        "highest",
+        "wrong_quartile_similar": "share of the similar pairs in people's highest quarter with a cosine in the lowest",
+        "n_different": "broadly different pairs",
+        "n_similar": "broadly similar pairs",
+    }
     groups = ("broadly different", "broadly similar")
 
     def __init__(self, rows: dict[str, Sequence], name: str = "opinions", **facts: Any) -> None:
@@ -72,7 +89,11 @@ class TripletAccuracyEvaluator(Evaluator):
     """
 
     headline = ("accuracy",)
-    measures = (*headline, "mean_same", "mean_other")
+    measures = {
+        "accuracy": "share of texts nearer to one of their own polarity than to one of the other; 0.5 is chance",
+        "mean_same": "mean cosine within a polarity",
+        "mean_other": "mean cosine across polarities",
+    }
     groups = ("other polarity", "same polarity")
 
     def __init__(self, rows: dict[str, Sequence], name: str = "triplets", **facts: str) -> None:

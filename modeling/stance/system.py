@@ -8,6 +8,7 @@ triplets first and pairs after (hybrid).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 import torch
@@ -22,19 +23,19 @@ from sentence_transformers.sentence_transformer.losses import (
 from torch import Tensor, nn
 
 from dataset_scripts.base.sources import has_config, load_split, source_name
-from modeling.base.evaluation import (
-    AlignmentEvaluator,
-    Evaluator,
-    InferenceEvaluator,
-    Query,
-    SimilarityEvaluator,
-    StanceEvaluator,
-    TopicEvaluator,
-)
+from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.holding import held, with_replay
 from modeling.base.models import load_backbone
 from modeling.base.system import Data, Paper, Phase, System
 from modeling.base.vectors import pair_similarities
+from modeling.stance.evaluation import (
+    AlignmentEvaluator,
+    FilteredStanceEvaluator,
+    InferenceEvaluator,
+    Query,
+    StanceEvaluator,
+    TopicEvaluator,
+)
 
 PAPER = Paper.load("stance")
 TEST_FILTER = 0.5  # the paper's test figures are over pairs that the base finds this similar
@@ -171,6 +172,10 @@ class StanceSystem(System):
             return {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
 
         result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts(source))]
+        if testing:
+            title = f"agreeing and opposing pairs with a base cosine above {TEST_FILTER}"
+            similar = partial(self._similar_for_base, pairs)
+            result.append(FilteredStanceEvaluator(pairs, similar, title=title, **facts(source)))
         # not during training, where it would double the time of an evaluation
         if (testing or self.recipe.evaluate_on == split) and _groups(pairs) > 1:
             title = "texts of one discussion and of two"
@@ -181,15 +186,8 @@ class StanceSystem(System):
         for config, (evaluator, title) in further.items():
             if other := self.recipe[config]:
                 result.append(evaluator(self.rows(other, config, split, limit), title=title, **facts(other)))
-        if testing:
-            result += self._alignment(self.recipe["alignment"], limit) if self.recipe["alignment"] else []
-            # last, because the base's vectors take minutes: a source that cannot be read is found before
-            similar = self._similar_for_base(pairs)
-            if len(set(np.asarray(pairs["label"])[similar])) == 2:
-                title = f"agreeing and opposing pairs with a base cosine above {TEST_FILTER}"
-                result.insert(
-                    1, StanceEvaluator(pairs, "stance_filtered", counted=similar, title=title, **facts(source))
-                )
+        if testing and self.recipe["alignment"]:
+            result += self._alignment(self.recipe["alignment"], limit)
         return result
 
     def _alignment(self, source: str, limit: int | None) -> list[Evaluator]:

@@ -78,7 +78,12 @@ class RankingEvaluator(Evaluator):
     """
 
     headline = ("ndcg", "map")
-    measures = ("ndcg", "map", "mrr", "accuracy_at_1")
+    measures = {
+        "ndcg": "discounted gain by rank of the texts that belong to the query, 1 where they come before all others",
+        "map": "mean average precision of the same ranking",
+        "mrr": "mean of 1 / rank of the first text that belongs to the query",
+        "accuracy_at_1": "share of queries with a text that belongs to them in the first place",
+    }
     groups = ("negatives", "positives")
 
     def __init__(
@@ -168,4 +173,4 @@ class PearsonEvaluator(SimilarityEvaluator):
     """Pearson correlation of cosine and human judgement, the measure of section 4.2; see `SimilarityEvaluator`."""
 
     headline = ("pearson",)
-    measures = ("pearson", "spearman")
+    measures = {key: SimilarityEvaluator.measures[key] for key in ("pearson", "spearman")}

@@ -1,0 +1,282 @@
+"""Evaluators of stance: do agreeing texts lie together, do topics stay apart, and whose texts does a statement find?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sentence_transformers import SentenceTransformer
+
+from metrics.alignment_precision.alignment_precision import alignment_precision
+from metrics.stance_kl_divergence.stance_kl_divergence import stance_kl_divergence
+from modeling.base.evaluation import AUROC, Evaluator, PairEvaluator, auroc_interval, of_another_group, texts
+from modeling.base.plots import model_style, panels, plain, save_figure
+from modeling.base.vectors import Vectors
+
+RANKS = 100  # texts that a person may read
+LEAST = 5  # a share of fewer texts jumps with each of them
+
+
+class StanceEvaluator(PairEvaluator):
+    """How far apart the cosines of agreeing and of opposing pairs lie (Ghafouri et al., 2024, section 5.1).
+
+    Labels are 1 for agreement and 0 for opposition.
+    """
+
+    groups = ("oppose", "agree")
+    headline = ("auroc", "kl", "kl_paper")
+    measures = {
+        "auroc": AUROC,
+        "kl": "divergence of their histograms, which grows with any difference and is to be read with auroc",
+        "kl_paper": "the divergence by the paper's code, whose bins differ between the groups",
+        "mean_agree": "mean cosine of agreeing pairs",
+        "mean_oppose": "mean cosine of opposing pairs",
+        "n_agree": "agreeing pairs",
+        "n_oppose": "opposing pairs",
+    }
+
+    def __init__(self, rows: Mapping[str, Sequence], name: str = "stance", **facts: Any) -> None:
+        super().__init__(rows, name, **facts)
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        paper = stance_kl_divergence(scores, self.labels, mode="paper")
+        return stance_kl_divergence(scores, self.labels) | {"kl_paper": paper["kl"]}
+
+
+class FilteredStanceEvaluator(StanceEvaluator):
+    """`StanceEvaluator` over some of the pairs: as in the paper's tables, those that the base finds similar.
+
+    Args:
+        rows: Columns `sentence1`, `sentence2` and `label`.
+        counts: Whether each row counts, shape (n,) of bool; asked when the first model is measured, since an encoder
+            has to embed all texts for it. The vectors of all rows are computed, so that evaluators share them.
+    """
+
+    def __init__(
+        self,
+        rows: Mapping[str, Sequence],
+        counts: Callable[[], np.ndarray],
+        name: str = "stance_filtered",
+        **facts: Any,
+    ) -> None:
+        super().__init__(rows, name, **facts)
+        self.counts, self.counted = counts, None
+
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray | None:
+        if self.counted is None:
+            self.counted = self.counts()
+            self.labels = self.labels[self.counted]
+            self.rows = len(self.labels)
+        return super().scores(model, cache)[self.counted] if len(set(self.labels)) == 2 else None
+
+
+class TopicEvaluator(PairEvaluator):
+    """Whether texts of one discussion stay nearer to each other than to those of another.
+
+    An encoder that learns stance may come to place texts by their tone alone: what is against anything is alike. Sets
+    of scored sentence pairs do not show that, since their pairs share a topic or are as neutral as everyday sentences.
+
+    Args:
+        rows: Pairs within discussions: columns `sentence1`, `sentence2` and `group`, at least two groups.
+        seed: Seed of the pairs across discussions, one for each row.
+    """
+
+    groups = ("other discussion", "same discussion")
+    headline = ("auroc", "p99_other")
+    measures = {
+        "auroc": AUROC,
+        "p99_other": "cosine that one in a hundred pairs of two discussions exceeds: low where topics stay apart",
+        "mean_same": "mean cosine within discussions",
+        "mean_other": "mean cosine across discussions",
+    }
+
+    def __init__(self, rows: Mapping[str, Sequence], name: str = "topic", seed: int = 0, **facts: Any) -> None:
+        first, second = (texts(rows, column, facts["dataset"]) for column in ("sentence1", "sentence2"))
+        other = of_another_group(np.unique(rows["group"], return_inverse=True)[1], seed)
+        labels = [1] * len(first) + [0] * len(first)
+        paired = {"sentence1": first * 2, "sentence2": second + [second[i] for i in other], "label": labels}
+        super().__init__(paired, name, **facts)
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        other, same = (values.astype(float) for values in self.by_group(scores).values())
+        return {
+            "auroc": stance_kl_divergence(scores, self.labels)["auroc"],
+            "p99_other": float(np.quantile(other, 0.99)),
+            "mean_same": float(same.mean()),
+            "mean_other": float(other.mean()),
+        }
+
+
+class InferenceEvaluator(PairEvaluator):
+    """Cosines of contradicting, neutral and entailing pairs (Ghafouri et al., 2024, appendix A.5).
+
+    Labels are 0 for contradiction, 1 for neutral and 2 for entailment.
+    """
+
+    groups = ("contradiction", "neutral", "entailment")
+    headline = ("auroc", "ordered")
+    measures = {
+        "auroc": "0.5 where entailment and contradiction do not come apart, 1 where they do so fully",
+        "ordered": "1 where contradiction, neutral and entailment rise in the mean",
+        "mean_contradiction": "mean cosine of contradicting pairs",
+        "mean_neutral": "mean cosine of neutral pairs",
+        "mean_entailment": "mean cosine of entailing pairs",
+    }
+
+    def __init__(self, rows: Mapping[str, Sequence], name: str = "inference", **facts: Any) -> None:
+        super().__init__(rows, name, **facts)
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        ends = self.labels != 1
+        auroc = stance_kl_divergence(scores[ends], self.labels[ends] // 2)["auroc"]
+        means = {f"mean_{group}": float(values.mean()) for group, values in self.by_group(scores).items()}
+        ordered = means["mean_contradiction"] < means["mean_neutral"] < means["mean_entailment"]
+        return {"auroc": auroc, "ordered": int(ordered), **means}
+
+
+@dataclass(frozen=True)
+class Query:
+    """A statement whose like is looked for among texts of several groups.
+
+    Attributes:
+        name: First part of its metrics' names.
+        text: The statement.
+        target: The group whose view it states.
+        threshold: Cosine from which a text is retrieved, in [-1, 1].
+    """
+
+    name: str
+    text: str
+    target: str
+    threshold: float
+
+
+class AlignmentEvaluator(Evaluator):
+    """Whose texts a statement finds (Ghafouri et al., 2024, section 5.3, table 4).
+
+    A fixed threshold finds ever fewer texts where a model's cosines are lower as a whole. Beside it stand figures that
+    do not depend on that level: the share of the target group among the k texts most similar to the statement. Over
+    texts on many topics all of these also tell who writes on the statement's topic. Where all texts are on it, there
+    are the AUROC of the target group against the others, and that of two statements' groups by the difference of the
+    two cosines, which a word that both statements have does not change.
+
+    Args:
+        rows: Columns `text` and `group`.
+        queries: The statements.
+        on_topic: Whether all texts are on the statements' topic. If not, AUROC would mostly tell the topic of a text.
+
+    Raises:
+        ValueError: If there are no such columns, or nobody or everybody is of a statement's group.
+    """
+
+    cutoffs = (10, 25, 50)
+
+    def __init__(
+        self,
+        rows: Mapping[str, Sequence],
+        queries: Sequence[Query],
+        name: str = "alignment",
+        on_topic: bool = False,
+        **facts: str,
+    ) -> None:
+        self.texts, groups = (texts(rows, column, facts["dataset"]) for column in ("text", "group"))
+        self.groups, self.queries, self.rows, self.on_topic = np.array(groups, str), queries, len(groups), on_topic
+        names = sorted(set(groups))
+        for query in queries:
+            if query.target not in names or len(names) < 2:
+                raise ValueError(
+                    f"{facts['dataset']}: {query.text!r} needs texts of {query.target!r} and of others to tell apart; "
+                    f"there are {', '.join(map(repr, names)) or 'none'}"
+                )
+        own = "share of the statement's own group among"
+        at_k = {f"precision_at_{k}": f"{own} the {k} most similar texts, whatever their cosine" for k in self._cutoffs}
+        base_rate = {"base_rate": f"{own} all texts"}
+        self.opposed: dict[str, tuple[int, int]] = {}
+        if on_topic:
+            each = {"auroc": f"of the statement's own group against the others: {AUROC}"} | at_k | base_rate
+            headline = ("auroc",)
+            pairs = [(a, b) for a, b in combinations(range(len(queries)), 2) if queries[a].target != queries[b].target]
+            self.opposed = {f"{queries[a].name}_{queries[b].name}_contrast_auroc": (a, b) for a, b in pairs}
+        else:
+            retrieved = {f"retrieved_{group}": f"those of {group}" for group in names}
+            each = {
+                "precision": f"{own} the retrieved texts, those at or above the paper's cosine",
+                "retrieved": "number of retrieved texts",
+            }
+            each |= retrieved | at_k | base_rate
+            headline = ("precision", "retrieved", *list(at_k)[:1], "base_rate")
+        contrast = dict.fromkeys(self.opposed, "auroc of two groups by which of their statements a text is nearer to")
+        self.measures = contrast | {f"{q.name}_{key}": meaning for q in queries for key, meaning in each.items()}
+        self.headline = (*contrast, *(f"{query.name}_{key}" for query in queries for key in headline))
+        super().__init__(name, **facts)
+
+    @property
+    def _cutoffs(self) -> list[int]:
+        return [k for k in self.cutoffs if k <= self.rows]
+
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
+        """Cosines of shape (queries, texts); every distinct text is embedded once."""
+        vectors, index = Vectors(model, cache), {text: row for row, text in enumerate(dict.fromkeys(self.texts))}
+        cosines = vectors([query.text for query in self.queries]) @ vectors(list(index)).T
+        return np.clip(cosines, -1.0, 1.0)[:, [index[text] for text in self.texts]]
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float | int | None]:
+        aurocs = {key: values[0] for key, values in self._aurocs(scores).items()}
+        result: dict[str, float | int | None] = {}
+        for query, cosines in zip(self.queries, scores, strict=True):
+            found = alignment_precision(cosines, self.groups.tolist(), query.target, query.threshold, self._cutoffs)
+            values = {key: found[key] for key in ("precision", "retrieved", "base_rate")}
+            values |= {f"retrieved_{group}": count for group, count in found["counts"].items()}
+            values |= {f"precision_at_{k}": share for k, share in found["precision_at_k"].items()}
+            result |= {f"{query.name}_{key}": value for key, value in values.items()}
+        return result | aurocs
+
+    def intervals(self, scores: np.ndarray) -> dict[str, tuple[float, float]]:
+        return {key: ends for key, (_, *ends) in self._aurocs(scores).items()}
+
+    def _aurocs(self, scores: np.ndarray) -> dict[str, tuple[float, float, float]]:
+        """AUROCs with their intervals, of texts on the topic."""
+        if not self.on_topic:
+            return {}
+        result = {}
+        for query, cosines in zip(self.queries, scores, strict=True):
+            result[f"{query.name}_auroc"] = auroc_interval(cosines, self.groups == query.target)
+        for key, (one, other) in self.opposed.items():
+            ours, theirs = (self.groups == self.queries[number].target for number in (one, other))
+            nearer = (scores[one] - scores[other])[ours | theirs]
+            result[key] = auroc_interval(nearer, ours[ours | theirs])
+        return result
+
+    def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
+        """The share of each statement's own group by cosine and by rank: the latter compares models by order alone."""
+        figure, axes = panels(2 * len(self.queries), (4.5, 3.0), across=2, sharey=True)
+        metrics = {label: self.metrics(cosines) for label, cosines in scores.items()}
+        for number, query in enumerate(self.queries):
+            by_cosine, by_rank = axes[2 * number : 2 * number + 2]
+            aligned, key = self.groups == query.target, "auroc" if self.on_topic else "precision"
+            for model, (label, cosines) in enumerate(scores.items()):
+                value = metrics[label][f"{query.name}_{key}"]
+                style = model_style(model) | {
+                    "label": plain(f"{label}, {key} {'-' if value is None else f'{value:.3f}'}")
+                }
+                order = np.argsort(-cosines[number], kind="stable")
+                ranks = np.arange(1, len(order) + 1)
+                shares = np.cumsum(aligned[order]) / ranks
+                # of millions of points the first ones matter most
+                drawn = np.unique(np.geomspace(min(LEAST, len(order)), len(order), 2000).round().astype(int)) - 1
+                by_cosine.plot(cosines[number][order][drawn], shares[drawn], **style)
+                by_rank.plot(ranks[LEAST - 1 : RANKS], shares[LEAST - 1 : RANKS], **style)
+            by_cosine.axvline(query.threshold, color="black", lw=0.8, linestyle=":", label="threshold of the paper")
+            for axis in (by_cosine, by_rank):
+                axis.axhline(aligned.mean(), color="black", linewidth=0.8, label="share among all texts")
+            by_cosine.set_title(plain(f"{query.text} ({query.target})"), loc="left")
+            by_cosine.set(ylabel="share of its group", xlabel=f"cosine from which texts count (at least {LEAST} do)")
+            by_cosine.legend(frameon=False, loc="lower left", fontsize="small")
+            by_rank.set(xlabel="number of most similar texts")
+        axes[0].set_ylim(0, 1.02)
+        save_figure(figure, path, f"{self.dataset}: share of the statement's own group")
+        return f"Share of the statement's own group among {self.title}, by cosine and by rank ({self.dataset})."

@@ -1,0 +1,218 @@
+"""Evaluators of stance on cosines chosen by hand: pair i has the cosine that its first text spells."""
+
+from math import log
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from dataset_scripts import get_corpus
+from modeling.base.models import load_model
+from modeling.stance.evaluation import (
+    AlignmentEvaluator,
+    FilteredStanceEvaluator,
+    InferenceEvaluator,
+    Query,
+    StanceEvaluator,
+    TopicEvaluator,
+)
+from modeling.stance.system import QUERIES as QUERIED
+from tests.modeling.base.test_evaluation import FACTS, Chosen, pairs
+
+# agreeing pairs at .9 .8 .3, opposing ones at .5 .1 -.2
+PAIRS = pairs([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.3, 0.5, 0.1, -0.2])
+
+
+def test_stance():
+    scores = StanceEvaluator(PAIRS, **FACTS)(Chosen())
+    # of nine comparisons only 0.3 < 0.5 goes the wrong way
+    assert scores["stance_auroc"] == pytest.approx(8 / 9)
+    # 50 bins of 0.04 keep the six apart; half a count a bin makes 28 counts: 1.5/28 where a pair lies, 0.5/28
+    # elsewhere, so KL = 3 (1.5/28) ln 3 - 3 (0.5/28) ln 3
+    assert scores["stance_kl"] == pytest.approx(3 / 28 * log(3))
+    # own ranges: agree fills bins 0, 41, 49 and oppose 0, 21, 49 with 1/3 each; bin 41 counts 1/3 ln(1/3 / 1e-10)
+    assert scores["stance_kl_paper"] == pytest.approx(log(1e10 / 3) / 3, rel=1e-6)
+    assert (scores["stance_n_agree"], scores["stance_n_oppose"]) == (3, 3)
+    assert scores["stance_mean_agree"] == pytest.approx(2 / 3)  # 2.0 / 3
+    assert scores["stance_mean_oppose"] == pytest.approx(0.4 / 3)
+
+
+def test_only_pairs_that_the_base_finds_similar():
+    asked = []
+
+    def counts():
+        asked.append(True)
+        return np.array([True, False, True, True, False, False])
+
+    evaluator = FilteredStanceEvaluator(PAIRS, counts, **FACTS)
+    assert not asked  # building one embeds nothing
+    scores = [evaluator.scores(Chosen(shift)) for shift in (0, 0.01)]
+    assert len(asked) == 1 and evaluator.rows == 3
+    figures = evaluator.metrics(scores[0])
+    assert figures["auroc"] == 0.5  # 0.9 above 0.5, 0.3 below
+    assert (figures["n_agree"], figures["n_oppose"]) == (2, 1)
+    one_side = FilteredStanceEvaluator(PAIRS, lambda: np.array([True] * 3 + [False] * 3), **FACTS)
+    assert one_side.scores(Chosen()) is None
+
+
+def test_inference():
+    evaluator = InferenceEvaluator(pairs([0, 0, 1, 2, 2], [0.1, 0.3, 0.5, 0.9, 0.2]), **FACTS)
+    scores = evaluator(Chosen())
+    assert scores["inference_mean_contradiction"] == pytest.approx(0.2)
+    assert scores["inference_mean_neutral"] == pytest.approx(0.5)
+    assert scores["inference_mean_entailment"] == pytest.approx(0.55)
+    # entailing above contradicting: 0.9 above both, 0.2 above 0.1 alone; the neutral pair does not count
+    assert scores["inference_auroc"] == pytest.approx(3 / 4)
+    assert scores["inference_ordered"] == 1
+    for cosines in ([0.5, 0.1, 0.9], [0.1, 0.9, 0.5]):
+        assert InferenceEvaluator(pairs([0, 1, 2], cosines), **FACTS)(Chosen())["inference_ordered"] == 0
+
+
+def test_topics_by_hand():
+    # in the plane, an angle for each text: group 0 at 0 and 10 degrees, group 1 at 90 and 100; each row has one choice
+    class Angles:
+        def encode(self, texts, **options):
+            radians = np.radians([float(text) for text in texts])
+            return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+    rows = {"sentence1": ["0", "90"], "sentence2": ["10", "100"], "group": ["a", "b"]}
+    evaluator = TopicEvaluator(rows, **FACTS)
+    scores = evaluator.scores(Angles())
+    # within: 10 degrees twice; across: 0 with 100 and 90 with 10
+    np.testing.assert_allclose(scores, np.cos(np.radians([10, 10, 100, 80])), atol=1e-6)
+    figures = evaluator.metrics(scores)
+    assert figures["auroc"] == 1.0
+    assert figures["mean_same"] == pytest.approx(np.cos(np.radians(10)), abs=1e-6)
+    assert figures["mean_other"] == pytest.approx(0, abs=1e-6)
+    assert evaluator.metrics(np.array([0.1, 0.1, 0.5, 0.1]))["auroc"] == 0.25  # beaten twice, level twice
+
+
+def test_every_picture_tells_its_groups_apart(tmp_path, figures):
+    topic = pairs([0] * 6, [0.9, 0.8, 0.3, 0.5, 0.1, -0.2], "group")
+    topic["group"] = list("aabbcc")
+    evaluators = [
+        StanceEvaluator(PAIRS, **FACTS),
+        TopicEvaluator(topic, **FACTS),
+        InferenceEvaluator(pairs([0, 0, 1, 1, 2, 2], [0.1, 0.3, 0.5, 0.6, 0.9, 0.2]), **FACTS),
+    ]
+    for number, evaluator in enumerate(evaluators):
+        evaluator.draw({"base": evaluator.scores(Chosen())}, tmp_path / "a.png")
+        axis = figures[number].axes[0]
+        curves = [line for line in axis.lines if len(line.get_xdata()) > 2]
+        assert len({to_hex(line.get_color()) for line in curves}) == len(evaluator.groups) == len(curves)
+        assert axis.get_title().startswith("base\nAUROC 0.") and " to " in axis.get_title()
+
+
+# texts at cosine .9 .8 .6 .6 .1 of the first statement, so .436 .6 .8 .8 .995 of the second
+TEXTS = {"text": ["0.9", "0.8", "0.6", "0.6", "0.1"], "group": ["D", "R", "D", "I", "D"]}
+QUERIES = [Query("for", "x", "D", 0.7), Query("against", "0.0", "R", 0.999)]
+
+
+@pytest.fixture
+def alignment(monkeypatch):
+    """A function that makes an evaluator with cut-offs that five texts allow for."""
+    monkeypatch.setattr(AlignmentEvaluator, "cutoffs", (2, 4, 10))
+    return lambda rows=TEXTS, queries=QUERIES, **options: AlignmentEvaluator(rows, queries, **options, **FACTS)
+
+
+def test_alignment(alignment):
+    scores = alignment()(Chosen())
+    assert scores == {
+        "alignment_for_precision": 0.5,  # .9 by D, .8 by R
+        "alignment_for_retrieved": 2,
+        "alignment_for_retrieved_D": 1,
+        "alignment_for_retrieved_I": 0,
+        "alignment_for_retrieved_R": 1,
+        "alignment_for_base_rate": 0.6,  # three of five
+        "alignment_for_precision_at_2": 0.5,
+        "alignment_for_precision_at_4": 0.5,  # D R D I; there are no ten
+        "alignment_against_precision": None,  # the nearest text is at .995
+        "alignment_against_retrieved": 0,
+        "alignment_against_retrieved_D": 0,
+        "alignment_against_retrieved_I": 0,
+        "alignment_against_retrieved_R": 0,
+        "alignment_against_base_rate": 0.2,
+        "alignment_against_precision_at_2": 0.0,  # D D
+        "alignment_against_precision_at_4": 0.25,  # D D I R
+    }
+
+
+def test_alignment_of_texts_on_the_topic(alignment):
+    evaluator = alignment(on_topic=True)
+    scores = evaluator(Chosen())
+    # .9 .6 .1 by D against .8 .6 by others: .9 above both, .6 level with one, of six comparisons
+    assert scores["alignment_for_auroc"] == pytest.approx(2.5 / 6)
+    # .6 by R against .436 .8 .8 .995: above one of four
+    assert scores["alignment_against_auroc"] == pytest.approx(1 / 4)
+    # by the difference of the two cosines, .464 -.2 and -.895 by D against .2 by R; the one by I is on neither side
+    assert scores["alignment_for_against_contrast_auroc"] == pytest.approx(1 / 3)
+    assert evaluator.headline == ("for_against_contrast_auroc", "for_auroc", "against_auroc")
+    low, high = evaluator.intervals(evaluator.scores(Chosen()))["for_auroc"]
+    assert 0 < low < 2.5 / 6 < high < 1
+    # the AUROC of texts does not depend on the level of the cosines, what a threshold retrieves does
+    low = evaluator(Chosen(-0.25))
+    assert (scores["alignment_for_retrieved"], low["alignment_for_retrieved"]) == (2, 0)
+    for key in ("auroc", "precision_at_2", "precision_at_4", "base_rate"):
+        assert scores[f"alignment_for_{key}"] == low[f"alignment_for_{key}"]
+    one_side = [Query("for", "x", "D", 0.7), Query("too", "0.0", "D", 0.7)]  # not opposed
+    assert alignment(queries=one_side, on_topic=True).headline == ("for_auroc", "too_auroc")
+
+
+def test_tables_of_alignment(alignment):
+    for evaluator in (alignment(), alignment(on_topic=True)):
+        metrics = evaluator.metrics(evaluator.scores(Chosen()))
+        assert set(evaluator.headline) <= set(evaluator.measures) <= set(metrics)
+    # a statement's measures stand together
+    assert list(alignment(on_topic=True).measures) == [
+        "for_against_contrast_auroc",
+        *("for_auroc", "for_precision_at_2", "for_precision_at_4", "for_base_rate"),
+        *("against_auroc", "against_precision_at_2", "against_precision_at_4", "against_base_rate"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"text": ["0.9"], "label": [1]}, r"Invented \(test\): there is no column 'group'; it has text, label"),
+        ({"text": ["0.9", None], "group": ["D", "R"]}, r"Invented \(test\), row 1: text is None"),
+        ({"text": ["0.9", "0.1"], "group": ["I", "I"]}, "'x' needs texts of 'D' and of others .*; there are 'I'"),
+        ({"text": ["0.9", "0.1"], "group": ["D", "D"]}, "'x' needs texts of 'D' and of others .*; there are 'D'"),
+        ({"text": [], "group": []}, "'x' needs texts of 'D' .*; there are none"),
+    ],
+)
+def test_texts_that_cannot_be_aligned(alignment, rows, message):
+    with pytest.raises(ValueError, match=message):
+        alignment(rows)
+
+
+def test_picture_of_alignment(alignment, figures, tmp_path):
+    # by falling cosine: aligned, aligned, not, aligned, not, not
+    rows = {"text": ["0.1", "0.9", "0.8", "0.7", "0.6", "0.5"], "group": list("RDDRDR")}
+    evaluator = alignment(rows, [Query("for", "x", "D", 0.6)])
+    scores = {"base": evaluator.scores(Chosen()), "trained": evaluator.scores(Chosen(-0.1))}
+    caption = evaluator.draw(scores, tmp_path / "a.png")
+    assert caption == "Share of the statement's own group among a title, by cosine and by rank (Invented (test))."
+    by_cosine, by_rank = figures[0].axes
+    assert by_cosine.get_title(loc="left") == "x (D)"
+    base, trained, threshold, share = by_cosine.get_lines()
+    assert [line.get_label() for line in (base, trained)] == ["base, precision 0.750", "trained, precision 0.667"]
+    # from the fifth text on: 3 of 5, 3 of 6
+    assert base.get_xdata() == pytest.approx([0.5, 0.1])
+    assert base.get_ydata().tolist() == trained.get_ydata().tolist() == pytest.approx([0.6, 0.5])
+    assert (threshold.get_xdata()[0], share.get_ydata()[0]) == (0.6, 0.5)
+    assert [line.get_xdata().tolist() for line in by_rank.get_lines()[:2]] == [[5, 6], [5, 6]]
+    assert base.get_linestyle() != trained.get_linestyle()
+
+
+@pytest.mark.corpora
+def test_the_base_finds_topics_and_no_views(corpora, tmp_path):
+    """Measured with this code on all-MiniLM-L6-v2, which was trained for similarity alone."""
+    builder = get_corpus("congress").open(corpora / "congress", "issues", cache_dir=tmp_path)
+    builder.download_and_prepare()
+    tweets = builder.as_dataset()["test"].filter(lambda row: row["topic"] == "abort")
+    scores = AlignmentEvaluator(tweets, QUERIED, on_topic=True, **FACTS)(load_model("bundled"))
+    # both statements find those who write the word that both have in common; by the difference it is chance
+    assert scores["alignment_healthcare_auroc"] == pytest.approx(0.326, abs=0.005)
+    assert scores["alignment_murder_auroc"] == pytest.approx(0.679, abs=0.005)
+    assert scores["alignment_healthcare_murder_contrast_auroc"] == pytest.approx(0.484, abs=0.005)
+    assert scores["alignment_healthcare_base_rate"] == 113 / 160
