@@ -1,36 +1,35 @@
-"""LoRA adapters: add, save, merge, and prove that what was saved is what was trained.
+"""Saved models: LoRA adapters and whole encoders, each proved to be what was trained.
 
-A wrong key prefix, NaN weights or a foreign base load without any error in peft and give the base's vectors (or
-NaN). So every folder carries `fingerprint.json`, the vectors of fixed probe sentences, and nothing is trusted
-before it reproduces them.
+A wrong key prefix, NaN weights or a foreign base load without any error in peft and give the base's vectors (or NaN).
+So every folder carries `fingerprint.json`: what the model, loaded from these files, makes of fixed probe sentences. The
+vectors are not normalised, so that a lost Normalize module shows. Nothing is trusted before it reproduces them.
 """
 
 from __future__ import annotations
 
 import copy
+import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from peft import (
-    LoraConfig,
-    PeftConfig,
-    PeftModel,
-    get_peft_model,
-    get_peft_model_state_dict,
-    set_peft_model_state_dict,
-)
-from safetensors import SafetensorError
+from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model_state_dict, set_peft_model_state_dict
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
-from modeling.base.models import Backbone, load_backbone, lora_targets
+from modeling import get_system
+
+if TYPE_CHECKING:
+    from modeling.base.system import System
+
+logger = logging.getLogger(__name__)
 
 PROBES = (
     "The committee should approve the new bicycle lanes this spring.",
@@ -38,15 +37,46 @@ PROBES = (
     "A short text.",
 )
 WEIGHTS, CONFIG, FINGERPRINT = "adapter_model.safetensors", "adapter_config.json", "fingerprint.json"
-# merging adds two float32 products in another order; half precision elsewhere loses about three digits
-TOLERANCE = 5e-3
-# A model may have modules beside its adapter: the file that describes them -> where `complete` puts them on the loaded
-# encoder and verifies them. What they made of the probes stands in the fingerprint under the file's name.
-FURTHER_MODULES = {"bipolar.json": "modeling.bipolar.files"}
+# Of the length of the vectors: merging adds two float32 products in another order, processors differ in the sixth
+# digit, half precision loses about three. A model nearer to its base than this has to be nearer to itself still.
+TOLERANCE, LEAST_TOLERANCE = 1e-2, 1e-3
+CURE = "copy or download the model again, all files of one version"
+
+# the projections of self-attention, as the paper adapts them; MPNet has no default in peft
+ATTENTION = {
+    "bert": ["query", "key", "value", "attention.output.dense"],
+    "roberta": ["query", "key", "value", "attention.output.dense"],
+    "xlm-roberta": ["query", "key", "value", "attention.output.dense"],
+    "electra": ["query", "key", "value", "attention.output.dense"],
+    "mpnet": ["attn.q", "attn.k", "attn.v", "attn.o"],
+    "distilbert": ["q_lin", "k_lin", "v_lin", "out_lin"],
+    "modernbert": ["attn.Wqkv", "attn.Wo"],
+}
 
 
 class AdapterError(ValueError):
     """A saved model is not what it claims to be; the message says in which way."""
+
+
+def lora_targets(model: SentenceTransformer, names: Sequence[str] | None = None) -> list[str]:
+    """Names of the modules that LoRA adapts.
+
+    Args:
+        model: The encoder.
+        names: Those that were asked for; the projections of its attention if None.
+
+    Raises:
+        ValueError: If the architecture is unknown and none were asked for, or a name matches no module.
+    """
+    architecture = model[0].model.config.model_type
+    names = list(names or ATTENTION.get(architecture, ()))
+    if not names:
+        raise ValueError(f"no attention projections are known for {architecture!r}; name them with --lora_targets")
+    modules = [name for name, _ in model[0].model.named_modules()]
+    for name in names:
+        if not any(module == name or module.endswith("." + name) for module in modules):
+            raise ValueError(f"--lora_targets {name!r} matches no module of {architecture!r}")
+    return names
 
 
 def add_lora(
@@ -68,40 +98,11 @@ def add_lora(
     Returns:
         Number of trainable and of all parameters.
     """
-    names = lora_targets(model, list(targets) if targets else None)
+    names = lora_targets(model, targets)
     model.add_adapter(
         LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=names, task_type="FEATURE_EXTRACTION")
     )
     return count_parameters(model)
-
-
-def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
-    """Gives the adapter of an encoder the weights of a saved one, for training to start from.
-
-    Args:
-        folder: As for `load_adapter`.
-        model: Encoder with an adapter of the same rank, scale and targets; changed in place.
-
-    Raises:
-        AdapterError: If the saved adapter is missing, damaged or of another shape or scale.
-    """
-    for name in (CONFIG, WEIGHTS):
-        if not (folder / name).is_file():
-            raise AdapterError(f"{folder}: {name} is missing; not an adapter saved by this project")
-    weights, encoder = read_weights(folder / WEIGHTS), model[0].model
-    theirs, own = PeftConfig.from_pretrained(folder), next(iter(encoder.peft_config.values()))
-    shapes = [(config.r, config.lora_alpha, sorted(config.target_modules)) for config in (theirs, own)]
-    if shapes[0] != shapes[1]:
-        rank, alpha, targets = shapes[0]
-        raise AdapterError(
-            f"{folder}: an adapter of another shape: start from it with --lora_rank {rank} --lora_alpha {alpha} "
-            f"--lora_targets {','.join(targets)}"
-        )
-    prefix = "base_model.model."  # what peft writes has it, the names within transformers' models do not
-    bare = {name.removeprefix(prefix): tensor for name, tensor in weights.items()}
-    expected = {name.removeprefix(prefix): t.shape for name, t in get_peft_model_state_dict(encoder).items()}
-    _check_weights(folder, bare, expected)
-    set_peft_model_state_dict(encoder, bare)
 
 
 def scale_adapter(model: SentenceTransformer, factor: float) -> None:
@@ -120,272 +121,332 @@ def scale_adapter(model: SentenceTransformer, factor: float) -> None:
                 parameter.mul_(factor)
 
 
+def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
+    """Gives the adapter of an encoder the weights of a saved one, for training to start from.
+
+    Args:
+        folder: As for `load_adapter`.
+        model: Encoder with an adapter of the same rank, scale and targets; changed in place.
+
+    Raises:
+        AdapterError: If the saved adapter is missing, damaged or of another shape or scale.
+    """
+    read_json_file(folder / CONFIG, "peft_type", "r", "target_modules")
+    with _damage(folder):
+        theirs, weights = PeftConfig.from_pretrained(folder), load_file(folder / WEIGHTS)
+    encoder = model[0].model
+    rank, alpha, targets = _shape(theirs)
+    if (rank, alpha, targets) != _shape(next(iter(encoder.peft_config.values()))):
+        raise AdapterError(
+            f"{folder}: an adapter of another shape: start from it with --lora_rank {rank} --lora_alpha {alpha} "
+            f"--lora_targets {','.join(targets)}"
+        )
+    prefix = "base_model.model."  # what peft writes has it, the names within transformers' models do not
+    with _damage(folder):
+        set_peft_model_state_dict(encoder, {name.removeprefix(prefix): weights[name] for name in weights})
+    expected = {name.removeprefix(prefix) for name in get_peft_model_state_dict(encoder)}
+    if different := expected ^ {name.removeprefix(prefix) for name in weights}:
+        raise AdapterError(f"{folder}: weights of other layers, such as {min(different)}; {CURE}")
+    _check_finite(folder, model)
+
+
+def _shape(config: PeftConfig) -> tuple[int, int, list[str]]:
+    return config.r, config.lora_alpha, sorted(config.target_modules)
+
+
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
     """Number of trainable and of all parameters."""
-    return (
-        sum(p.numel() for p in model.parameters() if p.requires_grad),
-        sum(p.numel() for p in model.parameters()),
-    )
+    parameters = list(model.parameters())
+    return sum(p.numel() for p in parameters if p.requires_grad), sum(p.numel() for p in parameters)
 
 
 def probe_vectors(model: SentenceTransformer) -> np.ndarray:
-    """Unit vectors of the probe sentences, shape (3, dimension)."""
-    return model.encode(list(PROBES), normalize_embeddings=True, show_progress_bar=False, batch_size=len(PROBES))
+    """Vectors of the probe sentences as the model gives them, shape (3, dimension), float32."""
+    return model.encode(list(PROBES), show_progress_bar=False, batch_size=len(PROBES)).astype(np.float32)
+
+
+def distance(vectors: np.ndarray, reference: Any) -> float:
+    """How far vectors are from a reference, as a share of its length, row by row; infinite for another shape or NaN."""
+    reference = np.asarray(reference, dtype=np.float64)
+    if vectors.shape != reference.shape or not np.isfinite(vectors).all():
+        return np.inf
+    lengths = np.linalg.norm(reference, axis=-1).clip(min=np.finfo(np.float32).tiny)
+    return float((np.linalg.norm(vectors - reference, axis=-1) / lengths).max(initial=0))
 
 
 def save_adapter(
-    model: SentenceTransformer, folder: Path, backbone: Backbone, further: Callable[[Path], None] | None = None
-) -> None:
+    model: SentenceTransformer,
+    folder: Path,
+    base: SentenceTransformer,
+    system: System | None = None,
+    allow_unchanged: bool = False,
+) -> SentenceTransformer:
     """Writes the adapter of a trained model, and proves that it reproduces the model when loaded again.
 
     Args:
         model: Encoder with an adapter.
         folder: Replaced as a whole.
-        backbone: The base; its Hub id is recorded instead of any local path.
-        further: Writes the model's further modules into the folder, before the proof.
+        base: The untrained encoder, from `load_backbone`; only read. Its Hub id is recorded, no local path.
+        system: Its `save_modules` writes what the model has beside the adapter.
+        allow_unchanged: Warn instead of raising where the model equals its base, as after a trial of few steps.
+
+    Returns:
+        The model from its files, merged into the base.
 
     Raises:
         AdapterError: If the reloaded adapter differs from the live model or equals the base.
     """
-    base = load_backbone(backbone, model.max_seq_length)
-    vectors, base_vectors = probe_vectors(model), probe_vectors(base)
+    base = _loaded(base)
     with atomic_folder(folder) as temporary:
         model[0].model.save_pretrained(temporary)
         config = read_json(temporary / CONFIG)
         # sets have no order: sorted, equal runs write equal files
         config |= {
-            "base_model_name_or_path": backbone.hub_id,
+            "base_model_name_or_path": base.model_card_data.base_model,
             "inference_mode": True,
             "target_modules": sorted(config["target_modules"]),
         }
         write_json(temporary / CONFIG, config)
-        _write_fingerprint(temporary, vectors, base_vectors, backbone)
-        if further is not None:
-            further(temporary)
-        load_adapter(temporary, backbone, base=base)
+        limit, model.max_seq_length = model.max_seq_length, base.max_seq_length  # as it will be loaded
+        vectors, model.max_seq_length = probe_vectors(model), limit
+        _write_fingerprint(temporary, model, vectors, base, system, allow_unchanged)
+        return load_adapter(temporary, copy.deepcopy(base))
 
 
-def load_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer | None = None) -> SentenceTransformer:
-    """Loads an adapter folder, merged into its base, after every check that can tell a broken one.
+def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer:
+    """Loads an adapter folder, merged into its base.
 
     Args:
         folder: With adapter_config.json, adapter_model.safetensors and fingerprint.json.
-        backbone: The base to put it on.
-        base: The loaded base, if there is one already; it is consumed.
+        base: From `load_backbone`; consumed.
 
     Returns:
-        A plain encoder without peft modules, with its further modules if the folder has any.
+        A plain encoder without peft modules, with what the folder has beside the adapter.
 
     Raises:
-        AdapterError: If a file is missing or truncated, weights are NaN, keys or shapes do not fit, the base is
-            another one, or the probe sentences get other vectors than when the adapter was saved.
+        AdapterError: If a file is missing or damaged, keys or shapes do not fit, the base is another one, or the probe
+            sentences get other vectors than when the adapter was saved.
     """
-    model = base if base is not None else load_backbone(backbone)
-    stored = _check_adapter(folder, backbone, model)
-    model[0].model = PeftModel.from_pretrained(model[0].model, str(folder)).merge_and_unload()
-    _compare(folder, probe_vectors(model), stored["vectors"], "the loaded adapter does not reproduce the trained model")
-    _complete(model, folder, stored)
-    return model
+    base = _loaded(base)
+    fingerprint = _check_base(folder, base)
+    with _damage(folder), warnings.catch_warnings():
+        warnings.filterwarnings("error", message="Found missing adapter keys")  # peft would go on without them
+        base[0].model = PeftModel.from_pretrained(base[0].model, str(folder)).merge_and_unload()
+    _prove(folder, base, fingerprint)
+    _load_modules(folder, base, fingerprint)
+    return base
 
 
-def attach_adapter(model: SentenceTransformer, folder: Path, backbone: Backbone, name: str) -> None:
+def attach_adapter(model: SentenceTransformer, folder: Path, name: str) -> None:
     """Adds an adapter folder to an encoder, beside others that it may have, and switches it on.
 
     Args:
-        model: The base, with adapters or without; changed in place.
+        model: The base, from `load_backbone`, with adapters or without; changed in place.
         folder: As for `load_adapter`.
-        backbone: The base.
         name: Name under which `model.set_adapter` finds it.
 
     Raises:
         AdapterError: As `load_adapter`; or if the model has further modules, which would not be switched with it.
     """
-    stored = _check_adapter(folder, backbone, load_backbone(backbone))
-    if files := [file for file in FURTHER_MODULES if file in stored or (folder / file).is_file()]:
+    if others := getattr(model[0].model, "peft_config", None):
+        model.disable_adapters()
+    fingerprint = _check_base(folder, model)
+    if others:
+        model.enable_adapters()
+    if "modules" in fingerprint:
         raise AdapterError(
-            f"{folder}: the model has modules beside its adapter ({files[0]}), which cannot be switched on and off "
-            "with it: load it alone, with load_model"
+            f"{folder}: the model has modules beside its adapter, which cannot be switched on and off with it: load it "
+            "alone, with load_model"
         )
     level = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # it reports the weights of the other adapters as missing
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Already found a `peft_config`")  # several are wanted here
-            warnings.filterwarnings("ignore", category=FutureWarning)
+        with _damage(folder), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # several adapters are wanted here
             model.load_adapter(str(folder), adapter_name=name)
     finally:
         transformers_logging.set_verbosity(level)
     model.set_adapter(name)
-    _compare(
-        folder, probe_vectors(model), stored["vectors"], "the attached adapter does not reproduce the trained model"
-    )
-
-
-def _check_adapter(folder: Path, backbone: Backbone, base: SentenceTransformer) -> dict[str, Any]:
-    """Makes every check that needs no loaded adapter; returns the fingerprint of the trained model."""
-    for name in (CONFIG, WEIGHTS, FINGERPRINT):
-        if not (folder / name).is_file():
-            raise AdapterError(f"{folder}: {name} is missing; not an adapter saved by this project")
-    config = PeftConfig.from_pretrained(folder)
-    stored = read_json(folder / FINGERPRINT)
-    if config.base_model_name_or_path != backbone.hub_id:
-        raise AdapterError(
-            f"{folder}: foreign base: trained on {config.base_model_name_or_path!r}, loaded onto {backbone.hub_id!r}"
-        )
-    weights = read_weights(folder / WEIGHTS)
-    _check_weights(folder, weights, _expected_shapes(config, base))
-    _compare(folder, probe_vectors(base), stored["base_vectors"], "foreign base: the base's vectors differ from those "
-             f"of the {backbone.hub_id} it was trained on")  # fmt: skip
-    return stored
+    _prove(folder, model, fingerprint)
 
 
 def save_merged(
     model: SentenceTransformer,
     folder: Path,
-    backbone: Backbone,
-    further: Callable[[Path], None] | None = None,
+    base: SentenceTransformer,
+    system: System | None = None,
     max_length: int | None = None,
-) -> None:
+    allow_unchanged: bool = False,
+) -> SentenceTransformer:
     """Writes a plain SentenceTransformer (safetensors, no peft, no remote code) and proves it by loading it again.
 
     Args:
         model: Merged or fully fine-tuned encoder.
         folder: Replaced as a whole.
-        backbone: The base, to tell that something was learned.
-        further: Writes what belongs to the model's further modules into the folder, before the proof.
+        base: The untrained encoder, to tell that something was learned; only read.
+        system: Its `save_modules` writes what the model has beside the SentenceTransformer.
         max_length: Tokens per text; the base's own limit is restored if None.
+        allow_unchanged: As for `save_adapter`.
+
+    Returns:
+        The model from its files.
 
     Raises:
         AdapterError: If the reloaded model differs from the live one, or equals the base.
     """
-    base = load_backbone(backbone)
+    base = _loaded(base)
     model.max_seq_length = max_length or base.max_seq_length
-    vectors, base_vectors = probe_vectors(model), probe_vectors(base)
     with atomic_folder(folder) as temporary:
-        write_plain(model, temporary)
-        _write_fingerprint(temporary, vectors, base_vectors, backbone)
-        if further is not None:
-            further(temporary)
-        load_merged(temporary)
-
-
-def write_plain(model: SentenceTransformer, folder: Path) -> None:
-    """Writes an encoder as its library does, without the path that it was loaded from."""
-    model.save_pretrained(str(folder), create_model_card=False)
-    config = read_json(folder / "config.json")
-    config.pop("_name_or_path", None)
-    write_json(folder / "config.json", config)
+        model.save_pretrained(str(temporary), create_model_card=False)
+        config = read_json(temporary / "config.json")
+        config.pop("_name_or_path", None)
+        write_json(temporary / "config.json", config)
+        _write_fingerprint(temporary, model, probe_vectors(model), base, system, allow_unchanged)
+        return load_merged(temporary)
 
 
 def load_merged(folder: Path) -> SentenceTransformer:
-    """Loads a merged model and checks it against its fingerprint.
+    """Loads a merged model and proves it by its fingerprint.
 
     Raises:
         AdapterError: If a file is missing or damaged, or the vectors, or what further modules make of them, differ from
             those at saving.
     """
-    stored = read_json(folder / FINGERPRINT)
-    if stored is None:
-        raise AdapterError(f"{folder}: {FINGERPRINT} is missing; not a model saved by this project")
-    check_files(folder)
-    try:
+    fingerprint = read_fingerprint(folder)
+    for path in folder.rglob("*.json"):
+        read_json_file(path)
+    if (modules := read_json(folder / "modules.json")) == [] or isinstance(modules, dict):
+        raise AdapterError(f"{folder / 'modules.json'}: damaged, it lists no modules; {CURE}")
+    for module in modules or []:
+        if not (folder / module["path"]).is_dir():
+            raise AdapterError(f"{folder}: {module['path']} is missing; {CURE}")
+    with _damage(folder):
         model = SentenceTransformer(str(folder), local_files_only=True)
-    except (OSError, ValueError, RuntimeError, TypeError, LookupError) as error:  # depends on what the file is of
-        named = [module["path"] for module in read_json(folder / "modules.json") or []]
-        missing = [path for path in named if not (folder / path).is_dir()]
-        reason = f"{missing[0]} is missing" if missing else f"{type(error).__name__}: {str(error)[:200]}"
-        raise AdapterError(f"{folder}: incomplete or damaged: {reason}; copy or download it again, whole") from error
-    _complete(model, folder, stored)
-    _compare(folder, probe_vectors(model), stored["vectors"], "the loaded model does not reproduce the trained one")
+    model.model_card_data.base_model = fingerprint.get("base_model")
+    _load_modules(folder, model, fingerprint)
+    _prove(folder, model, fingerprint)
     return model
 
 
-def _complete(model: SentenceTransformer, folder: Path, stored: Mapping[str, Any]) -> None:
-    """Lets the further modules that the folder or its fingerprint speaks of be loaded and verified."""
-    for file, module in FURTHER_MODULES.items():
-        if file in stored or (folder / file).is_file():
-            import_module(module).complete(model, folder, stored.get(file))
-
-
-def check_files(folder: Path) -> None:
-    """Reads all weights of a folder, as far as they can be judged without loading a model.
-
-    Raises:
-        AdapterError: If there are none, or a file is truncated or holds NaN.
-    """
-    paths = sorted(folder.rglob("*.safetensors"))
-    if not paths:
-        raise AdapterError(f"{folder}: there are no weights (*.safetensors)")
-    for path in paths:
-        check_finite(folder, read_weights(path))
-
-
-def read_weights(path: Path) -> dict[str, torch.Tensor]:
+def read_json_file(path: Path, *keys: str) -> Any:
+    """A JSON file that has to be there and to hold something, at least these keys."""
     try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise AdapterError(f"{path}: truncated or damaged ({error}); copy or download it again") from error
+        value = read_json(path)
+    except ValueError as error:
+        raise AdapterError(f"{path}: damaged, it is no JSON; {CURE}") from error
+    if value is None:
+        raise AdapterError(f"{path.parent}: {path.name} is missing; not a model saved by this project; {CURE}")
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            raise AdapterError(f"{path}: damaged, it has no {key!r}; {CURE}")
+    return value
 
 
-def check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
-    for name, tensor in weights.items():
+def read_fingerprint(folder: Path) -> dict[str, Any]:
+    fingerprint = read_json_file(folder / FINGERPRINT, "vectors")
+    for name in [key for key in fingerprint if key.endswith(".json")]:  # of a version before the key `system`
+        fingerprint |= {"system": name.removesuffix(".json"), "modules": [name]}
+    for path in folder.glob("*.safetensors"):
+        if not path.name.startswith(("model", "adapter_model")) and "modules" not in fingerprint:
+            raise AdapterError(f"{folder}: {path.name} is unknown to {FINGERPRINT}, so it is another model's; {CURE}")
+    return fingerprint
+
+
+def _write_fingerprint(
+    folder: Path,
+    model: SentenceTransformer,
+    vectors: np.ndarray,
+    base: SentenceTransformer,
+    system: System | None,
+    allow_unchanged: bool,
+) -> None:
+    base_vectors = probe_vectors(base)
+    if not np.isfinite(vectors).all():
+        raise AdapterError("the trained model returns NaN; training diverged: lower --learning-rate")
+    if distance(vectors, base_vectors) < 1e-5:
+        if not allow_unchanged:
+            raise AdapterError(
+                "the trained model equals its base: no step was taken, or no evaluation was better than the one before "
+                "learning began: train on more rows, change --learning-rate, or keep the last step with --no-keep-best"
+            )
+        logger.warning("the trained model equals its base")
+    arrays = {"vectors": vectors, "base_vectors": base_vectors}
+    fingerprint = {"base_model": base.model_card_data.base_model, "probes": list(PROBES)}
+    fingerprint |= {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()}
+    write_json(folder / FINGERPRINT, fingerprint)
+    if system is not None:
+        files = {path.name for path in folder.iterdir()}
+        if callable(system):  # until bipolar hands in its system
+            system(folder)
+        else:
+            system.save_modules(model, folder)
+        if further := sorted({path.name for path in folder.iterdir()} - files):
+            name = further[0].removesuffix(".json") if callable(system) else system.recipe.system
+            write_json(folder / FINGERPRINT, read_json(folder / FINGERPRINT) | {"system": name, "modules": further})
+
+
+def _check_base(folder: Path, base: SentenceTransformer) -> dict[str, Any]:
+    """Compares a base with the one that an adapter was trained on; returns the adapter's fingerprint."""
+    name = read_json_file(folder / CONFIG, "base_model_name_or_path", "peft_type")["base_model_name_or_path"]
+    fingerprint = read_fingerprint(folder)
+    if not (folder / WEIGHTS).is_file():
+        raise AdapterError(f"{folder}: {WEIGHTS} is missing; {CURE}")
+    if name != (own := base.model_card_data.base_model):
+        raise AdapterError(f"{folder}: foreign base: trained on {name!r}, loaded onto {own!r}")
+    if not distance(probe_vectors(base), fingerprint.get("base_vectors", [])) < TOLERANCE:
+        raise AdapterError(f"{folder}: foreign base: its vectors differ from those of the {name} it was trained on")
+    return fingerprint
+
+
+def _prove(folder: Path, model: SentenceTransformer, fingerprint: dict[str, Any]) -> None:
+    """The one proof: weights are numbers, and vectors are the recorded ones and not the base's."""
+    _check_finite(folder, model)
+    vectors, reference = probe_vectors(model), np.asarray(fingerprint["vectors"])
+    base = np.asarray(fingerprint.get("base_vectors", []), dtype=np.float32)
+    tolerance = np.clip(distance(base, reference) / 2, LEAST_TOLERANCE, TOLERANCE)
+    if not (away := distance(vectors, reference)) < tolerance:
+        raise AdapterError(
+            f"{folder}: the loaded model does not reproduce the trained model: the vectors of the probe sentences are "
+            f"{away:.2g} of their length away from those in {FINGERPRINT}; {CURE}"
+        )
+
+
+def _check_finite(folder: Path, model: SentenceTransformer) -> None:
+    for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise AdapterError(f"{folder}: NaN or infinite weights in {name}; the training diverged or the file is bad")
 
 
-def _expected_shapes(config: PeftConfig, model: SentenceTransformer) -> dict[str, torch.Size]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # peft notes that the recorded base is not a local path
-        fresh = get_peft_model(copy.deepcopy(model[0].model), config)  # peft changes what it is given
-    return {name: tensor.shape for name, tensor in get_peft_model_state_dict(fresh).items()}
+def _load_modules(folder: Path, model: SentenceTransformer, fingerprint: dict[str, Any]) -> None:
+    """Lets the system that a model belongs to load and prove what it has beside its encoder."""
+    for name in fingerprint.get("modules", ()):
+        if not (folder / name).is_file():
+            raise AdapterError(f"{folder}: {name} is missing; {CURE}")
+    if "modules" in fingerprint:
+        try:
+            system = get_system(fingerprint.get("system"))
+        except ValueError as error:
+            raise AdapterError(f"{folder / FINGERPRINT}: {error}; {CURE}") from error
+        if not hasattr(system, "load_modules"):  # until it has
+            files = import_module(f"modeling.{fingerprint['system']}.files")
+            files.complete(model, folder, fingerprint.get(fingerprint["modules"][0]))
+            return
+        system.load_modules(model, folder)
 
 
-def _check_weights(folder: Path, weights: dict[str, torch.Tensor], expected: dict[str, torch.Size]) -> None:
-    check_finite(folder, weights)
-    if set(weights) != set(expected):
-        extra, missing = sorted(set(weights) - set(expected)), sorted(set(expected) - set(weights))
-        raise AdapterError(
-            f"{folder}: wrong key prefix or other layers: {len(missing)} expected keys missing (first: "
-            f"{missing[:1]}), {len(extra)} unknown (first: {extra[:1]}); such weights would be ignored silently"
-        )
-    for name, tensor in weights.items():
-        if tensor.shape != expected[name]:
-            raise AdapterError(
-                f"{folder}: foreign base: {name} has shape {tuple(tensor.shape)}, "
-                f"this base needs {tuple(expected[name])}"
-            )
+def _loaded(base: Any) -> SentenceTransformer:
+    """Until all callers hand in a loaded base."""
+    from modeling.base.models import load_backbone
+
+    return base if isinstance(base, SentenceTransformer) else load_backbone(base)
 
 
-def _write_fingerprint(folder: Path, vectors: np.ndarray, base_vectors: np.ndarray, backbone: Backbone) -> None:
-    if not np.isfinite(vectors).all():
-        raise AdapterError("the trained model returns NaN; training diverged: lower --learning_rate")
-    if vectors.shape == base_vectors.shape and np.abs(vectors - base_vectors).max() < 1e-6:
-        raise AdapterError(
-            "the trained model equals its base: no step was taken, or no evaluation was "
-            "better than the one before learning began: train on more rows, change --learning_rate, or keep the last "
-            "step with --keep_best false --overwrite true"
-        )
-    write_fingerprint(folder, backbone.hub_id, {"vectors": vectors, "base_vectors": base_vectors})
-
-
-def write_fingerprint(folder: Path, base_model: str | None, arrays: Mapping[str, np.ndarray]) -> None:
-    """Writes what a model makes of the probe sentences beside its weights.
-
-    Args:
-        folder: The model's.
-        base_model: Hub id of its base.
-        arrays: At least `vectors`, from `probe_vectors`.
-    """
-    write_json(
-        folder / FINGERPRINT,
-        {"base_model": base_model, "probes": list(PROBES)}
-        | {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()},
-    )
-
-
-def _compare(folder: Path, vectors: np.ndarray, stored: list[list[float]], complaint: str) -> None:
-    reference = np.asarray(stored)
-    if not np.isfinite(vectors).all():
-        raise AdapterError(f"{folder}: the loaded model returns NaN")
-    if vectors.shape != reference.shape or np.abs(vectors - reference).max() > TOLERANCE:
-        raise AdapterError(f"{folder}: {complaint}")
+@contextmanager
+def _damage(folder: Path) -> Iterator[None]:
+    """Whatever the libraries raise over a folder, by what is wrong with which file, in a line."""
+    try:
+        yield
+    except Exception as error:
+        kind = "wrong key prefix or other layers" if isinstance(error, UserWarning) else "incomplete or damaged"
+        reason = " ".join(str(error).split())[:200]
+        raise AdapterError(f"{folder}: {kind} ({type(error).__name__}: {reason}); {CURE}") from error

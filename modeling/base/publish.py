@@ -15,9 +15,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dataset_scripts.base.files import read_json
 from dataset_scripts.base.hub import (
     PublishError,
     StagingError,
@@ -29,9 +27,6 @@ from dataset_scripts.base.hub import (
     stage,
 )
 from dataset_scripts.base.scan import scan
-
-if TYPE_CHECKING:
-    from modeling.base.models import Backbone
 
 __all__ = ["PublishError", "StagingError", "check_ready", "publish_dataset", "publish_metric", "publish_run", "push"]
 __all__ += ["scan", "stage"]
@@ -45,6 +40,7 @@ def publish_run(
     token: str | None = None,
     endpoint: str | None = None,
     dry_run: bool = False,
+    proved: bool = False,
 ) -> list[dict]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
@@ -56,6 +52,7 @@ def publish_run(
         forbidden_texts: Training texts that no published file may hold, see `scan`.
         private, token, endpoint: See `push`.
         dry_run: Stage, scan and verify only.
+        proved: The files were loaded and proved just now, when they were saved: do not load them again.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
@@ -66,7 +63,8 @@ def publish_run(
         PublishError: See `push`.
     """
     staged = stage_run(Path(run_dir), repo_id, forbidden_texts)
-    verify_run(Path(run_dir))
+    if not proved:
+        verify_run(Path(run_dir))
     if dry_run:
         return staged
     options = {"token": token, "private": private, "endpoint": endpoint}
@@ -98,37 +96,18 @@ def stage_run(run_dir: Path, repo_id: str, forbidden_texts: Iterable[str] = ()) 
 
 
 def verify_run(run_dir: Path) -> None:
-    """Loads what `stage_run` staged, and checks that it is what was trained.
-
-    The adapter is put on its base where that lies on this machine; elsewhere its weights are only read.
+    """Loads what `stage_run` staged, and proves that it is what was trained.
 
     Raises:
         modeling.base.adapters.AdapterError: A ValueError, which says what is wrong.
     """
-    from modeling.base.adapters import check_files, load_adapter, load_merged  # torch takes seconds to import
+    from modeling.base.adapters import load_adapter, load_merged  # torch takes seconds to import
+    from modeling.base.models import base_of, load_backbone
 
     staged = run_dir / "staged"
     load_merged(staged / "merged")
     if (run_dir / "adapter").is_dir():
-        backbone = _local_base(run_dir)
-        load_adapter(staged / "adapter", backbone) if backbone else check_files(staged / "adapter")
-
-
-def _local_base(run_dir: Path) -> Backbone | None:
-    """The base that a run was trained on, if it can be loaded without a network."""
-    from huggingface_hub import snapshot_download
-
-    from modeling.base.models import Backbone, load_backbone, resolve
-
-    recipe = read_json(run_dir / "recipe.json") or {}
-    try:
-        backbone = resolve(recipe["base"], recipe["base_id"])
-        if not Path(backbone.path).is_dir():
-            backbone = Backbone(snapshot_download(backbone.path, local_files_only=True), backbone.hub_id)
-        load_backbone(backbone)  # the cache may hold a part of it
-    except (KeyError, ValueError, OSError):
-        return None
-    return backbone
+        load_adapter(staged / "adapter", load_backbone(base_of(run_dir / "adapter")))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from dataset_scripts.base.files import write_text
 from dataset_scripts.base.hub import stage
-from modeling.base.adapters import CONFIG, FURTHER_MODULES, load_adapter
+from modeling.base.adapters import CONFIG, load_adapter, read_fingerprint
 from modeling.base.cards import render_card
-from modeling.base.models import BUNDLED_ID, RELEASED, resolve
+from modeling.base.models import BUNDLED_ID, RELEASED, load_backbone, resolve
 from modeling.base.system import System
 
 LIMIT = 3_000_000  # bytes of weights: what comes with the sources is cloned by everybody
@@ -54,7 +54,7 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         if (plots := recipe.run_dir / "merged" / "plots").is_dir():
             shutil.copytree(plots, folder / "plots")
         write_text(folder / "README.md", render_card(system, results, "released"))
-        load_adapter(folder, backbone)
+        load_adapter(folder, load_backbone(backbone))
         stage(folder, target, "model", forbidden_texts, replace=True)
     return target
 
@@ -66,4 +66,4 @@ def weight_bytes(folder: Path) -> int:
 
 def limit_of(folder: Path) -> int:
     """The number of bytes of weights that a release of this adapter may have."""
-    return LIMIT_OF_MORE if any((folder / file).is_file() for file in FURTHER_MODULES) else LIMIT
+    return LIMIT_OF_MORE if "modules" in read_fingerprint(folder) else LIMIT
