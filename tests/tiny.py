@@ -35,6 +35,31 @@ def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: fl
     return folder
 
 
+def adapted(base: Path, base_id: str = "org/tiny", rank: int = 4, seed: int = 1) -> SentenceTransformer:
+    """An encoder with an adapter that does something: B starts at zero, here it is random."""
+    from modeling.base.adapters import add_lora
+    from modeling.base.models import load_backbone, resolve
+
+    model = load_backbone(resolve(str(base), base_id))
+    add_lora(model, rank=rank, alpha=rank)
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:
+                parameter.normal_(std=0.5)
+    return model
+
+
+def save_run(folder: Path, base: Path, base_id: str = "org/tiny") -> SentenceTransformer:
+    """Writes adapter/ and merged/ of an encoder that differs from its base; returns the trained encoder."""
+    from modeling.base.adapters import save_adapter, save_merged
+    from modeling.base.models import load_backbone, resolve
+
+    model, untrained = adapted(base, base_id), load_backbone(resolve(str(base), base_id))
+    save_merged(save_adapter(model, folder / "adapter", untrained), folder / "merged", untrained)
+    return model
+
+
 def arguments(topic: str, side: str) -> list[str]:
     """Six arguments of one side on a topic."""
     liked, quality, change = ("love", "great", "better") if side == "pro" else ("hate", "awful", "worse")

@@ -450,3 +450,26 @@ def _damage(folder: Path) -> Iterator[None]:
         kind = "wrong key prefix or other layers" if isinstance(error, UserWarning) else "incomplete or damaged"
         reason = " ".join(str(error).split())[:200]
         raise AdapterError(f"{folder}: {kind} ({type(error).__name__}: {reason}); {CURE}") from error
+
+
+# What follows goes as soon as bipolar does without it.
+
+
+def write_plain(model: SentenceTransformer, folder: Path) -> None:
+    model.save_pretrained(str(folder), create_model_card=False)
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    with _damage(path.parent):
+        return load_file(path)
+
+
+def check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise AdapterError(f"{folder}: NaN or infinite weights in {name}; the training diverged or the file is bad")
+
+
+def write_fingerprint(folder: Path, base_model: str | None, arrays: dict[str, np.ndarray]) -> None:
+    vectors = {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()}
+    write_json(folder / FINGERPRINT, {"base_model": base_model, "probes": list(PROBES)} | vectors)

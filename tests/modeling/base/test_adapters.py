@@ -1,6 +1,7 @@
 """A saved model is refused unless it is what was trained: every way in which it can be broken has its message."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,224 +11,246 @@ import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
-from modeling.base import adapters
 from modeling.base.adapters import (
     FINGERPRINT,
     WEIGHTS,
     AdapterError,
     add_lora,
     copy_adapter,
+    distance,
     load_adapter,
     load_merged,
     probe_vectors,
     save_adapter,
     save_merged,
+    scale_adapter,
 )
 from modeling.base.models import load_backbone, resolve
-from tests.tiny import save_encoder
+from tests.tiny import adapted, save_encoder, save_run
+
+TEXTS = ["we love the trams", "they hate it", "good"]
 
 
 @pytest.fixture(scope="module")
-def backbone(tiny_base):
-    return resolve(str(tiny_base), "org/tiny")
-
-
-@pytest.fixture(scope="module")
-def trained(backbone):
-    """An encoder with an adapter that does something: B starts at zero, here it is random."""
-    model = load_backbone(backbone)
-    add_lora(model, rank=4, alpha=4)
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if "lora_B" in name:
-                parameter.normal_(std=0.5)
-    return model
-
-
-@pytest.fixture(scope="module")
-def saved(trained, backbone, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("saved")
-    save_adapter(trained, folder / "adapter", backbone)
-    save_merged(load_adapter(folder / "adapter", backbone), folder / "merged", backbone)
-    return folder
+def run(tiny_base, tmp_path_factory):
+    """The folder of a run, and the encoder that was trained in it."""
+    folder = tmp_path_factory.mktemp("run")
+    return folder, save_run(folder, tiny_base)
 
 
 @pytest.fixture
-def adapter(saved, tmp_path):
-    return Path(shutil.copytree(saved / "adapter", tmp_path / "adapter"))
+def base(tiny_base):
+    return load_backbone(resolve(str(tiny_base), "org/tiny"))
 
 
-def test_scaling_an_adapter_scales_what_it_adds(backbone):
-    def loaded(factor):
-        model = load_backbone(backbone)
+@pytest.fixture
+def copied(run, tmp_path):
+    return Path(shutil.copytree(run[0], tmp_path / "copied"))
+
+
+def test_scaling_an_adapter_scales_what_it_adds(tiny_base):
+    def update(factor):
+        model = load_backbone(resolve(str(tiny_base), "org/tiny"))
         add_lora(model, rank=4, alpha=8)
         layer = model.get_submodule("0.model.encoder.layer.0.attention.self.query")
         with torch.no_grad():
             for weight in (layer.lora_A["default"].weight, layer.lora_B["default"].weight):
                 weight.copy_(torch.arange(weight.numel()).reshape(weight.shape) / 100)
-        adapters.scale_adapter(model, factor)
+        scale_adapter(model, factor)
         return layer.get_delta_weight("default")
 
     # (B A)[0, 0] with A and B counting up in hundredths: A's first column is 0, .32, .64, .96 and B's first row
     # 0, .01, .02, .03; times alpha / r = 2
-    assert loaded(1.0)[0, 0].item() == pytest.approx(2 * (0.0032 + 0.0128 + 0.0288))
-    torch.testing.assert_close(loaded(0.25), loaded(1.0) / 4)
+    assert update(1.0)[0, 0].item() == pytest.approx(2 * (0.0032 + 0.0128 + 0.0288))
+    torch.testing.assert_close(update(0.25), update(1.0) / 4)
 
 
-def test_number_of_parameters(backbone):
-    model = load_backbone(backbone)
-    before = sum(p.numel() for p in model.parameters())
+def test_number_of_parameters(base):
+    before = sum(p.numel() for p in base.parameters())
     # two layers, four projections of 32 x 32, A and B of rank 4: 2 * 4 * (4 * 32 + 32 * 4)
-    assert add_lora(model, rank=4) == (2048, before + 2048)
+    assert add_lora(base, rank=4) == (2048, before + 2048)
 
 
-def test_merged_files_give_the_vectors_of_the_live_model(trained, saved):
-    merged = load_merged(saved / "merged")
-    np.testing.assert_allclose(probe_vectors(merged), probe_vectors(trained), atol=1e-5)
-    texts = ["we love the trams", "they hate it", "good"]
-    np.testing.assert_allclose(merged.encode(texts), trained.encode(texts), atol=1e-5)
+def test_distance_is_relative_to_the_length():
+    # of (3, 4), which is 5 long, (3, 3) is 1 away: a fifth; (0, 2) of (0, 1) is 1 away: all of it
+    assert distance(np.array([[3.0, 3.0], [0.0, 1.0]]), [[3, 4], [0, 1]]) == pytest.approx(0.2)
+    assert distance(np.array([[3.0, 3.0], [0.0, 2.0]]), [[3, 4], [0, 1]]) == pytest.approx(1)
+    assert distance(np.array([[np.nan, 4.0]]), [[3, 4]]) == distance(np.array([[3.0]]), [[3, 4]]) == np.inf
 
 
-def test_merging_changes_something(saved, tiny_base):
-    # assigning to a read-only property instead of the module's model merges nothing and raises nothing
-    base = SentenceTransformer(str(tiny_base))
-    assert np.abs(probe_vectors(load_merged(saved / "merged")) - probe_vectors(base)).max() > 0.01
+def test_the_files_give_the_vectors_of_the_live_model_and_not_the_bases(run, base):
+    folder, trained = run
+    assert distance(probe_vectors(trained), probe_vectors(base)) > 0.1
+    for model in (load_merged(folder / "merged"), load_adapter(folder / "adapter", base)):
+        assert distance(model.encode(TEXTS), trained.encode(TEXTS)) < 1e-4
 
 
-def test_merged_folder_is_plain(saved):
-    files = {path.relative_to(saved / "merged").as_posix() for path in (saved / "merged").rglob("*") if path.is_file()}
-    assert not [name for name in files if "adapter" in name or name.endswith((".py", ".bin", ".pt"))]
+def test_a_merged_folder_is_plain_and_names_no_local_path(run, tiny_base):
+    folder, _ = run
+    files = {path.relative_to(folder / "merged").as_posix() for path in (folder / "merged").rglob("*.*")}
     assert "model.safetensors" in files
-    modules = json.loads((saved / "merged" / "modules.json").read_text())
+    assert not [name for name in files if "adapter" in name or name.endswith((".py", ".bin", ".pt"))]
+    modules = json.loads((folder / "merged" / "modules.json").read_text())
     assert all(module["type"].startswith("sentence_transformers.") for module in modules)
-    assert not [key for key in load_file(saved / "merged" / "model.safetensors") if "lora" in key]
+    assert not [key for key in load_file(folder / "merged" / "model.safetensors") if "lora" in key]
+    for path in folder.rglob("*.json"):
+        assert str(tiny_base.parent) not in path.read_text(), path
+    assert json.loads((folder / "adapter" / "adapter_config.json").read_text())["base_model_name_or_path"] == "org/tiny"
 
 
-def test_merged_model_keeps_the_limit_of_the_base(backbone, tmp_path):
-    model = load_backbone(backbone, max_length=8)  # as in training
+def test_a_merged_model_keeps_the_limit_of_the_base(tiny_base, base, tmp_path):
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"), max_length=8)  # as in training
     with torch.no_grad():
         next(model.parameters()).add_(torch.randn_like(next(model.parameters())))
-    save_merged(model, tmp_path / "merged", backbone)
-    assert load_merged(tmp_path / "merged").max_seq_length == 48
+    assert save_merged(model, tmp_path / "merged", base).max_seq_length == 48
 
 
-def test_no_local_path_is_saved(saved, tiny_base):
-    for path in saved.rglob("*.json"):
-        assert str(tiny_base.parent) not in path.read_text(), path
-    config = json.loads((saved / "adapter" / "adapter_config.json").read_text())
-    assert config["base_model_name_or_path"] == "org/tiny"
+def test_a_short_limit_in_training_does_not_change_the_proof(tiny_base, base, tmp_path):
+    model = adapted(tiny_base)
+    model.max_seq_length = 4  # shorter than the probe sentences
+    save_adapter(model, tmp_path / "adapter", base)
+    assert (load_adapter(tmp_path / "adapter", base).max_seq_length, model.max_seq_length) == (48, 4)
 
 
-def test_equal_adapters_are_equal_files(trained, backbone, saved, tmp_path):
-    save_adapter(trained, tmp_path / "again", backbone)
-    for path in (saved / "adapter").iterdir():
+def test_equal_adapters_are_equal_files(run, base, tmp_path):
+    folder, trained = run
+    save_adapter(trained, tmp_path / "again", base)
+    for path in (folder / "adapter").iterdir():
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
 
 
-def test_wrong_key_prefix(adapter, backbone):
-    weights = load_file(adapter / WEIGHTS)
-    save_file({key.removeprefix("base_model.model."): value for key, value in weights.items()}, adapter / WEIGHTS)
-    # two tensors for each of eight projections
-    with pytest.raises(AdapterError, match=r"wrong key prefix.*16 expected keys missing.*16 unknown"):
-        load_adapter(adapter, backbone)
+def rename(weights):
+    return {key.removeprefix("base_model.model."): value for key, value in weights.items()}
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers(adapter, backbone, value):
-    weights = load_file(adapter / WEIGHTS)
-    name = sorted(weights)[3]
-    weights[name][0, 0] = value
-    save_file(weights, adapter / WEIGHTS)
-    with pytest.raises(AdapterError, match=rf"NaN or infinite weights in {name}"):
-        load_adapter(adapter, backbone)
+def spoil(value):
+    def change(weights):
+        weights[min(weights)].view(-1)[0] = value
+        return weights
+
+    return change
 
 
-def test_truncated_file(adapter, backbone):
-    data = (adapter / WEIGHTS).read_bytes()
-    (adapter / WEIGHTS).write_bytes(data[:-100])
-    with pytest.raises(AdapterError, match="truncated or damaged"):
-        load_adapter(adapter, backbone)
+def scaled(weights):
+    return {key: value * 0.5 for key, value in weights.items()}
 
 
-def test_base_of_another_name(adapter, tiny_base):
-    with pytest.raises(AdapterError, match="foreign base: trained on 'org/tiny', loaded onto 'org/other'"):
-        load_adapter(adapter, resolve(str(tiny_base), "org/other"))
+def rewrite(change):
+    def damage(path):
+        save_file(change(load_file(path)), path, metadata={"format": "pt"})
+
+    return damage
 
 
-def test_base_of_the_same_name_with_other_weights(adapter, tmp_path):
-    other = save_encoder(tmp_path / "other", seed=5)
-    with pytest.raises(AdapterError, match="foreign base: the base's vectors differ"):
-        load_adapter(adapter, resolve(str(other), "org/tiny"))
+def without_normalize(path):
+    modules = json.loads(path.read_text())
+    path.write_text(json.dumps([module for module in modules if not module["type"].endswith("Normalize")]))
 
 
-def test_base_of_another_width(adapter, tmp_path):
-    wider = save_encoder(tmp_path / "wider", hidden_size=64)
-    with pytest.raises(AdapterError, match=r"foreign base: .* has shape \(4, 32\), this base needs \(4, 64\)"):
-        load_adapter(adapter, resolve(str(wider), "org/tiny"))
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-100])
 
 
-def test_the_base_is_loaded_once(adapter, backbone, monkeypatch):
-    calls = []
-    monkeypatch.setattr(adapters, "load_backbone", lambda *given: calls.append(given) or load_backbone(*given))
-    load_adapter(adapter, backbone)
-    assert calls == [(backbone,)]
-    load_adapter(adapter, backbone, base=load_backbone(backbone))
-    assert len(calls) == 1
+def delete(path):
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def test_a_model_of_another_width_than_its_base_is_saved(tmp_path, backbone):
-    wider = load_backbone(resolve(str(save_encoder(tmp_path / "wider", hidden_size=64)), "org/wider"))
-    save_merged(wider, tmp_path / "merged", backbone)
-    assert load_merged(tmp_path / "merged").get_embedding_dimension() == 64
+def text(content):
+    return lambda path: path.write_text(content)
 
 
-def test_weights_of_another_training(adapter, backbone):
-    weights = load_file(adapter / WEIGHTS)
-    save_file({key: value * 0.5 for key, value in weights.items()}, adapter / WEIGHTS)
+CURE = "copy or download the model again, all files of one version"
+# file of the run, what happens to it, what is said
+DAMAGE = [
+    (f"adapter/{WEIGHTS}", delete, f"{WEIGHTS} is missing"),
+    (f"adapter/{WEIGHTS}", cut, "incomplete or damaged (SafetensorError"),
+    (f"adapter/{WEIGHTS}", rewrite(rename), "wrong key prefix or other layers"),
+    (f"adapter/{WEIGHTS}", rewrite(scaled), "does not reproduce the trained model"),
+    (f"adapter/{WEIGHTS}", rewrite(spoil(torch.nan)), "NaN or infinite weights in 0.model.encoder.layer.0"),
+    (f"adapter/{WEIGHTS}", rewrite(spoil(torch.inf)), "NaN or infinite weights in 0.model.encoder.layer.0"),
+    ("adapter/adapter_config.json", delete, "adapter_config.json is missing"),
+    ("adapter/adapter_config.json", text("{}"), "adapter_config.json: damaged, it has no 'base_model_name_or_path'"),
+    ("adapter/adapter_config.json", text('{"r": 4'), "adapter_config.json: damaged, it is no JSON"),
+    (f"adapter/{FINGERPRINT}", delete, f"{FINGERPRINT} is missing"),
+    (f"adapter/{FINGERPRINT}", text("{}"), f"{FINGERPRINT}: damaged, it has no 'vectors'"),
+    (f"adapter/{FINGERPRINT}", text("[]"), f"{FINGERPRINT}: damaged, it has no 'vectors'"),
+    (f"adapter/{FINGERPRINT}", text("vectors"), f"{FINGERPRINT}: damaged, it is no JSON"),
+    ("adapter/other.safetensors", text("x"), "other.safetensors is unknown to fingerprint.json"),
+    ("merged/model.safetensors", delete, "incomplete or damaged"),
+    ("merged/model.safetensors", cut, "incomplete or damaged (SafetensorError"),
+    ("merged/model.safetensors", rewrite(scaled), "does not reproduce the trained model"),
+    ("merged/model.safetensors", rewrite(spoil(torch.nan)), "NaN or infinite weights in 0.model."),
+    ("merged/config.json", text("{}"), "incomplete or damaged"),
+    ("merged/1_Pooling", delete, "1_Pooling is missing"),
+    # without their Normalize module the vectors point the same way, and are six times as long
+    ("merged/modules.json", delete, "does not reproduce the trained model"),
+    ("merged/modules.json", without_normalize, "does not reproduce the trained model"),
+    ("merged/modules.json", text("{}"), "modules.json: damaged, it lists no modules"),
+    ("merged/modules.json", text("[]"), "modules.json: damaged, it lists no modules"),
+    ("merged/modules.json", text("[{]"), "modules.json: damaged, it is no JSON"),
+    (f"merged/{FINGERPRINT}", text("{}"), f"{FINGERPRINT}: damaged, it has no 'vectors'"),
+]
+
+
+@pytest.mark.parametrize(("name", "damage", "message"), DAMAGE, ids=[f"{d[0]}: {d[2][-35:]}" for d in DAMAGE])
+def test_a_damaged_model_is_refused_in_a_line(copied, base, name, damage, message):
+    damage(copied / name)
+    part = copied / name.split("/")[0]
+    with pytest.raises(AdapterError, match=rf"^{re.escape(str(copied))}/.*{re.escape(message)}") as error:
+        load_merged(part) if part.name == "merged" else load_adapter(part, base)
+    assert "\n" not in str(error.value) and str(error.value).endswith((CURE, "the file is bad"))
+
+
+def test_a_foreign_base_is_refused(copied, tiny_base, tmp_path):
+    other, wider = save_encoder(tmp_path / "other", seed=5), save_encoder(tmp_path / "wider", hidden_size=64)
+    for path, name, message in (
+        (tiny_base, "org/other", "foreign base: trained on 'org/tiny', loaded onto 'org/other'"),
+        (other, "org/tiny", "foreign base: its vectors differ"),
+        (wider, "org/tiny", "foreign base: its vectors differ"),
+    ):
+        with pytest.raises(AdapterError, match=message):
+            load_adapter(copied / "adapter", load_backbone(resolve(str(path), name)))
+
+
+def test_a_slightly_trained_model_is_told_from_its_base(tiny_base, base, tmp_path):
+    model = adapted(tiny_base)
+    scale_adapter(model, 0.02)
+    save_adapter(model, tmp_path / "adapter", base)
+    moved = distance(probe_vectors(model), probe_vectors(base))
+    assert 2e-3 < moved < 1e-2  # what is tolerated where nothing smaller was learned
+    rewrite(lambda weights: {key: value * 0 for key, value in weights.items()})(tmp_path / "adapter" / WEIGHTS)
     with pytest.raises(AdapterError, match="does not reproduce the trained model"):
-        load_adapter(adapter, backbone)
+        load_adapter(tmp_path / "adapter", base)
 
 
-@pytest.mark.parametrize("name", [WEIGHTS, FINGERPRINT, "adapter_config.json"])
-def test_missing_file(adapter, backbone, name):
-    (adapter / name).unlink()
-    with pytest.raises(AdapterError, match=f"{name} is missing"):
-        load_adapter(adapter, backbone)
-
-
-def test_untrained_adapter_is_not_saved(backbone, tmp_path):
-    model = load_backbone(backbone)
+def test_what_is_not_worth_saving(tiny_base, base, tmp_path):
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
     add_lora(model, rank=4)
     with pytest.raises(AdapterError, match="equals its base"):
-        save_adapter(model, tmp_path / "adapter", backbone)
-    assert not list(tmp_path.iterdir())  # nothing half-written is left
-
-
-def test_diverged_model_is_not_saved(backbone, tmp_path):
-    model = load_backbone(backbone)
+        save_adapter(model, tmp_path / "adapter", base)
+    save_adapter(model, tmp_path / "trial", base, allow_unchanged=True)
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
     with torch.no_grad():
         next(model.parameters()).fill_(float("nan"))
-    with pytest.raises(AdapterError, match="lower --learning_rate"):
-        save_merged(model, tmp_path / "merged", backbone)
+    with pytest.raises(AdapterError, match="lower --learning-rate"):
+        save_merged(model, tmp_path / "merged", base)
+    assert [path.name for path in tmp_path.iterdir()] == ["trial"]  # nothing half-written is left
 
 
-def test_merged_model_with_exchanged_weights(saved, tmp_path, tiny_base):
-    folder = Path(shutil.copytree(saved / "merged", tmp_path / "merged"))
-    shutil.copy(tiny_base / "model.safetensors", folder / "model.safetensors")
-    with pytest.raises(AdapterError, match="does not reproduce"):
-        load_merged(folder)
+def test_a_model_of_another_width_than_its_base_is_saved(tmp_path, base):
+    wider = SentenceTransformer(str(save_encoder(tmp_path / "wider", hidden_size=64)))
+    assert save_merged(wider, tmp_path / "merged", base).get_embedding_dimension() == 64
 
 
-def test_training_starts_from_another_adapter(trained, saved, backbone):
-    model = load_backbone(backbone)
-    add_lora(model, rank=4, alpha=4)
-    assert np.abs(probe_vectors(model) - probe_vectors(trained)).max() > 0.01
-    copy_adapter(saved / "adapter", model)
-    assert np.allclose(probe_vectors(model), probe_vectors(trained), atol=1e-6)
-    other = load_backbone(backbone)
-    add_lora(other, rank=2, alpha=4)
+def test_training_starts_from_another_adapter(run, copied, tiny_base):
+    model = adapted(tiny_base, seed=2)
+    assert distance(probe_vectors(model), probe_vectors(run[1])) > 0.1
+    copy_adapter(copied / "adapter", model)
+    assert distance(probe_vectors(model), probe_vectors(run[1])) < 1e-4
     with pytest.raises(AdapterError, match="another shape: start from it with --lora_rank 4 --lora_alpha 4"):
-        copy_adapter(saved / "adapter", other)
+        copy_adapter(copied / "adapter", adapted(tiny_base, rank=2))
+    rewrite(lambda weights: {"other": weights[min(weights)]})(copied / "adapter" / WEIGHTS)
+    with pytest.raises(AdapterError, match="weights of other layers"):
+        copy_adapter(copied / "adapter", model)
     with pytest.raises(AdapterError, match=r"adapter_config\.json is missing"):
-        copy_adapter(saved, model)
+        copy_adapter(copied, model)

@@ -11,8 +11,8 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers import AutoConfig, AutoModel, BertConfig, BertModel, MPNetConfig, MPNetModel
 
 from modeling.base import models
-from modeling.base.adapters import add_lora
-from modeling.base.models import ATTENTION, Backbone, load_backbone, lora_targets, resolve
+from modeling.base.adapters import ATTENTION, add_lora, lora_targets
+from modeling.base.models import Backbone, load_backbone, resolve
 
 TEXTS = ["we love the trams every day", "the parks are awful"]
 
@@ -43,7 +43,7 @@ def test_bundled_but_not_installed(monkeypatch):
 
 
 def test_local_folder_needs_the_name_to_publish(tmp_path):
-    with pytest.raises(ValueError, match="is a local folder: name its Hub id with --base_id organisation/name"):
+    with pytest.raises(ValueError, match="is a local folder: name its Hub id with --base-id organisation/name"):
         resolve(str(tmp_path))
     assert resolve(str(tmp_path), "org/name") == Backbone(str(tmp_path), "org/name")
 
@@ -86,7 +86,7 @@ def test_more_tokens_than_positions(tiny_base):
     base = resolve(str(tiny_base), "org/tiny")
     limit = load_backbone(base)[0].model.config.max_position_embeddings
     assert load_backbone(base, max_length=limit).encode(["trams " * 2 * limit]).shape == (1, 32)
-    with pytest.raises(ValueError, match=f"--max_length {limit + 1} is more than the {limit} tokens that org/tiny can"):
+    with pytest.raises(ValueError, match=f"--max-length {limit + 1} is more than the {limit} tokens that org/tiny can"):
         load_backbone(base, max_length=limit + 1)
 
 

@@ -2,15 +2,15 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from dataset_scripts.base.files import write_text
 from dataset_scripts.base.hub import StagingError
 from modeling.base import models, release
-from modeling.base.adapters import add_lora, load_adapter, save_adapter
+from modeling.base.adapters import distance, load_adapter, save_adapter
 from modeling.base.models import BUNDLED_ID, load_backbone, resolve
 from modeling.base.recipe import load_recipe
+from tests.tiny import adapted
 
 
 @pytest.fixture
@@ -19,12 +19,8 @@ def finished(tiny_base, tmp_path, monkeypatch):
     options = {"base": str(tiny_base), "base_id": BUNDLED_ID, "output_dir": str(tmp_path / "runs")}
     system = SimpleNamespace(recipe=load_recipe("stance-demo", options))
     backbone = resolve(str(tiny_base), BUNDLED_ID)
-    model = load_backbone(backbone)
-    add_lora(model, rank=4)
-    for name, parameter in model.named_parameters():
-        if "lora_B" in name:
-            parameter.data.normal_(std=0.5)
-    save_adapter(model, system.recipe.run_dir / "adapter", backbone)
+    model = adapted(tiny_base, BUNDLED_ID)
+    save_adapter(model, system.recipe.run_dir / "adapter", load_backbone(backbone))
     write_text(system.recipe.run_dir / "adapter" / "README.md", "{{repo_id}}")
     monkeypatch.setattr(release, "RELEASED", tmp_path / "model_cards")
     monkeypatch.setattr(models, "RELEASED", tmp_path / "model_cards")
@@ -41,7 +37,8 @@ def test_a_release_reproduces_the_trained_model(finished):
     assert (folder / "README.md").read_text() == "A released model, measured.\n"
     assert models.released_models() == ["stance-demo"]
     text = "we love the trams"
-    assert np.allclose(load_adapter(folder, backbone).encode(text), model.encode(text), atol=1e-5)
+    loaded = load_adapter(folder, load_backbone(backbone))
+    assert distance(loaded.encode([text]), model.encode([text])) < 1e-4
 
 
 def test_a_training_text_in_the_card_is_not_released(finished):

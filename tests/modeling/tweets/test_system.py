@@ -11,9 +11,10 @@ from sentence_transformers.sentence_transformer.losses import multiple_negatives
 from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers import BertweetTokenizer, RobertaConfig, RobertaModel
 
+from modeling.base.adapters import lora_targets
 from modeling.base.batches import DistinctBatchSampler
 from modeling.base.keep import KeepSimilarityLoss
-from modeling.base.models import load_backbone, lora_targets, resolve
+from modeling.base.models import load_backbone, resolve
 from modeling.base.recipe import load_recipe
 from modeling.base.report import paper_figures, public_options
 from modeling.tweets.system import PAPER, SETS, TweetsSystem
