@@ -12,7 +12,6 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,7 +195,6 @@ def save_adapter(
     Raises:
         AdapterError: If the reloaded adapter differs from the live model or equals the base.
     """
-    base = _loaded(base)
     with atomic_folder(folder) as temporary:
         model[0].model.save_pretrained(temporary)
         config = read_json(temporary / CONFIG)
@@ -227,7 +225,6 @@ def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer
         AdapterError: If a file is missing or damaged, keys or shapes do not fit, the base is another one, or the probe
             sentences get other vectors than when the adapter was saved.
     """
-    base = _loaded(base)
     fingerprint = _check_base(folder, base)
     with _damage(folder), warnings.catch_warnings():
         warnings.filterwarnings("error", message="Found missing adapter keys")  # peft would go on without them
@@ -294,7 +291,6 @@ def save_merged(
     Raises:
         AdapterError: If the reloaded model differs from the live one, or equals the base.
     """
-    base = _loaded(base)
     model.max_seq_length = max_length or base.max_seq_length
     with atomic_folder(folder) as temporary:
         model.save_pretrained(str(temporary), create_model_card=False)
@@ -344,8 +340,6 @@ def read_json_file(path: Path, *keys: str) -> Any:
 
 def read_fingerprint(folder: Path) -> dict[str, Any]:
     fingerprint = read_json_file(folder / FINGERPRINT, "vectors")
-    for name in [key for key in fingerprint if key.endswith(".json")]:  # of a version before the key `system`
-        fingerprint |= {"system": name.removesuffix(".json"), "modules": [name]}
     for path in folder.glob("*.safetensors"):
         if not path.name.startswith(("model", "adapter_model")) and "modules" not in fingerprint:
             raise AdapterError(f"{folder}: {path.name} is unknown to {FINGERPRINT}, so it is another model's; {CURE}")
@@ -373,16 +367,12 @@ def _write_fingerprint(
     arrays = {"vectors": vectors, "base_vectors": base_vectors}
     fingerprint = {"base_model": base.model_card_data.base_model, "probes": list(PROBES)}
     fingerprint |= {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()}
-    write_json(folder / FINGERPRINT, fingerprint)
     if system is not None:
         files = {path.name for path in folder.iterdir()}
-        if callable(system):  # until bipolar hands in its system
-            system(folder)
-        else:
-            system.save_modules(model, folder)
+        system.save_modules(model, folder)
         if further := sorted({path.name for path in folder.iterdir()} - files):
-            name = further[0].removesuffix(".json") if callable(system) else system.recipe.system
-            write_json(folder / FINGERPRINT, read_json(folder / FINGERPRINT) | {"system": name, "modules": further})
+            fingerprint |= {"system": system.recipe.system, "modules": further}
+    write_json(folder / FINGERPRINT, fingerprint)
 
 
 def _check_base(folder: Path, base: SentenceTransformer) -> dict[str, Any]:
@@ -427,18 +417,7 @@ def _load_modules(folder: Path, model: SentenceTransformer, fingerprint: dict[st
             system = get_system(fingerprint.get("system"))
         except ValueError as error:
             raise AdapterError(f"{folder / FINGERPRINT}: {error}; {CURE}") from error
-        if not hasattr(system, "load_modules"):  # until it has
-            files = import_module(f"modeling.{fingerprint['system']}.files")
-            files.complete(model, folder, fingerprint.get(fingerprint["modules"][0]))
-            return
         system.load_modules(model, folder)
-
-
-def _loaded(base: Any) -> SentenceTransformer:
-    """Until all callers hand in a loaded base."""
-    from modeling.base.models import load_backbone
-
-    return base if isinstance(base, SentenceTransformer) else load_backbone(base)
 
 
 @contextmanager
@@ -450,26 +429,3 @@ def _damage(folder: Path) -> Iterator[None]:
         kind = "wrong key prefix or other layers" if isinstance(error, UserWarning) else "incomplete or damaged"
         reason = " ".join(str(error).split())[:200]
         raise AdapterError(f"{folder}: {kind} ({type(error).__name__}: {reason}); {CURE}") from error
-
-
-# What follows goes as soon as bipolar does without it.
-
-
-def write_plain(model: SentenceTransformer, folder: Path) -> None:
-    model.save_pretrained(str(folder), create_model_card=False)
-
-
-def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    with _damage(path.parent):
-        return load_file(path)
-
-
-def check_finite(folder: Path, weights: dict[str, torch.Tensor]) -> None:
-    for name, tensor in weights.items():
-        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
-            raise AdapterError(f"{folder}: NaN or infinite weights in {name}; the training diverged or the file is bad")
-
-
-def write_fingerprint(folder: Path, base_model: str | None, arrays: dict[str, np.ndarray]) -> None:
-    vectors = {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()}
-    write_json(folder / FINGERPRINT, {"base_model": base_model, "probes": list(PROBES)} | vectors)

@@ -215,15 +215,22 @@ class System(ABC):
 
         return load_backbone(self.backbone)
 
-    def save(self, model: SentenceTransformer) -> None:
-        """Writes adapter/ (with LoRA) and merged/ into the run's folder, each loaded again and verified first."""
-        from modeling.base.adapters import load_adapter, save_adapter, save_merged, scale_adapter
+    def save(self, model: SentenceTransformer) -> SentenceTransformer:
+        """Writes adapter/ (with LoRA) and merged/ into the run's folder; returns the model from its files, proved."""
+        from modeling.base.adapters import save_adapter, save_merged, scale_adapter
 
+        base = self.load_base()
         if self.recipe.lora:
             scale_adapter(model, self.recipe.lora_scale)
-            save_adapter(model, self.recipe.run_dir / "adapter", self.backbone)
-            model = load_adapter(self.recipe.run_dir / "adapter", self.backbone)
-        save_merged(model, self.recipe.run_dir / "merged", self.backbone)
+            model = save_adapter(model, self.recipe.run_dir / "adapter", base, self)
+        return save_merged(model, self.recipe.run_dir / "merged", base, self)
+
+    def save_modules(self, model: SentenceTransformer, folder: Path) -> None:  # noqa: B027
+        """Writes what the model has beside its encoder into the folder of the encoder or its adapter."""
+
+    @classmethod
+    def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:  # noqa: B027
+        """Puts what `save_modules` wrote on the model that was loaded from the folder, in place, and proves it."""
 
     def load_trained(self) -> SentenceTransformer:
         """The merged model, from its files."""

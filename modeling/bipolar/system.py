@@ -19,7 +19,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.sources import has_config, source_name
-from modeling.base.adapters import copy_adapter, load_adapter, save_adapter, save_merged, scale_adapter
+from modeling.base.adapters import copy_adapter, save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.models import adapter_folder
@@ -155,24 +155,18 @@ class BipolarSystem(System):
             dataset_id=name,
         )
 
-    def save(self, model: SentenceTransformer) -> None:
+    def save(self, model: SentenceTransformer) -> SentenceTransformer:
         """Writes adapter/ (with LoRA) and merged/ with both heads, and the weight that joins their scores."""
         recipe, heads = self.recipe, heads_of(model)
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
         if heads.fusion_weight == LEARNED:
             heads.fusion_weight = self.evaluators("validation")[0].scores(model).weight
-        further = partial(save_heads, model)
-        if recipe.lora:
-            save_adapter(model, recipe.run_dir / "adapter", self.backbone, further)
-            model = load_adapter(recipe.run_dir / "adapter", self.backbone)
-        else:
-            model = with_heads(model, heads)
-        further = partial(save_heads, model)
-        save_merged(model, recipe.run_dir / "merged", self.backbone, further, model.max_seq_length)
+        base = self.load_base()
+        model = save_adapter(model, recipe.run_dir / "adapter", base, self) if recipe.lora else with_heads(model, heads)
+        return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length)
 
-    @classmethod
-    def save_modules(cls, model: SentenceTransformer, folder: Path) -> None:
+    def save_modules(self, model: SentenceTransformer, folder: Path) -> None:
         """Writes the heads, see `modeling.bipolar.files`."""
         save_heads(model, folder)
 

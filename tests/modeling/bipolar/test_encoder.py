@@ -2,7 +2,6 @@
 
 import math
 import shutil
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from torch import nn
 from dataset_scripts.base.files import read_json, write_json, write_text
 from modeling.base import models, release
 from modeling.base import publish as hub
-from modeling.base.adapters import AdapterError, add_lora, load_adapter, save_adapter, save_merged
+from modeling.base.adapters import AdapterError, add_lora, save_adapter, save_merged
 from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import DESCRIPTION, WEIGHTS, attach_heads, encoder_of, heads_of, save_heads, with_heads
@@ -46,9 +45,12 @@ def trained(base, seed=0, rank=4, **shape):
 def save_run(folder, backbone, model, weight=None):
     """Writes the folder of a run, as training leaves it."""
     heads_of(model).fusion_weight = weight
-    save_adapter(model, folder / "adapter", backbone, partial(save_heads, model))
-    merged = load_adapter(folder / "adapter", backbone)
-    save_merged(merged, folder / "merged", backbone, partial(save_heads, merged), merged.max_seq_length)
+    system, base = (
+        SimpleNamespace(recipe=SimpleNamespace(system="bipolar"), save_modules=save_heads),
+        load_backbone(backbone),
+    )
+    merged = save_adapter(model, folder / "adapter", base, system)
+    save_merged(merged, folder / "merged", base, system, merged.max_seq_length)
     write_json(folder / "recipe.json", {"base": backbone.path, "base_id": backbone.hub_id})
     for part, name in (("merged", "{{repo_id}}"), ("adapter", "{{adapter_repo_id}}")):
         write_text(folder / part / "README.md", f"# {name}\n")
@@ -285,12 +287,12 @@ def test_heads_that_diverged_are_not_saved(tiny_base, tmp_path):
     backbone, model = trained(tiny_base)
     heads_of(model).classifier.bias.data.fill_(torch.nan)
     with pytest.raises(AdapterError, match=r"the heads return NaN \(logits\)"):
-        save_adapter(model, tmp_path / "adapter", backbone, partial(save_heads, model))
+        save_adapter(model, tmp_path / "adapter", load_backbone(backbone), SimpleNamespace(save_modules=save_heads))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_adapter_with_heads_is_not_switched(run):
-    with pytest.raises(AdapterError, match=r"modules beside its adapter .*load it alone, with load_model"):
+    with pytest.raises(AdapterError, match=r"modules beside its adapter, .*load it alone, with load_model"):
         load_adapters(run[0])
 
 
