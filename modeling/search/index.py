@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from filelock import FileLock
 
+from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json, write_json
 from modeling.search import nearest
 from modeling.search.texts import MAX_CHARACTERS, Collection, choose_columns, clean, collect, open_source
@@ -259,10 +260,14 @@ class Index:
         sizes = self.rows["group"].value_counts().to_dict()
         return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
 
-    def require_groups(self) -> dict[str, int]:
-        """Group -> rows; raises a ValueError with the cure if there are none."""
+    def require_groups(self, names: Iterable[str] = ()) -> dict[str, int]:
+        """Group -> rows; raises a ValueError with the cure if there are none, or none of these names."""
         if not self.groups:
             raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
+        for name in names:
+            if name not in self.groups:
+                listed = ", ".join(list(self.groups)[:10]) + suggest(name, self.groups)
+                raise ValueError(f"{name!r} is no group of {self.folder}; it has {listed}")
         return self.groups
 
     @cached_property
@@ -295,8 +300,9 @@ class Index:
         Raises:
             ValueError: If there is none, or an empty one.
         """
+        cleaned = self.clean(statements)  # before the model is loaded
         encoder = getattr(self.model, "index_encoder", self.model)
-        return encoder.encode_query(self.clean(statements), normalize_embeddings=True, show_progress_bar=False)
+        return encoder.encode_query(cleaned, normalize_embeddings=True, show_progress_bar=False)
 
     def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
         """Vectors that statements are compared with, of k texts by their numbers; shape (k, d), float32."""
@@ -520,7 +526,7 @@ def _find(texts: Sequence[str] | pa.Array, known: pa.LargeStringArray) -> np.nda
 
 
 def _write_vectors(encoder: Any, texts: pa.LargeStringArray, path: Path, old: Index | None, batch_size: int) -> None:
-    """Writes the vectors of texts: those that an old index has, and the others embedded, which an interruption keeps."""
+    """Writes vectors: those of texts that an old index has, and the others embedded, kept if that is interrupted."""
     from modeling.base.vectors import Vectors  # imports torch
 
     numbers = np.full(len(texts), -1) if old is None else _find(texts, old.texts)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
-from sklearn.metrics import roc_auc_score
 
-from dataset_scripts.base.cli import suggest
 from metrics.alignment_precision.alignment_precision import alignment_precision, check_threshold
+from modeling.base.evaluation import auroc_interval
 
 if TYPE_CHECKING:
     from modeling.search.index import Index
@@ -45,11 +44,7 @@ def align(index: Index, queries: Sequence[tuple[str, str]], thresholds: Sequence
     if not queries or not thresholds:
         raise ValueError("alignment needs at least one statement and one threshold")
     thresholds = sorted({check_threshold(threshold) for threshold in thresholds})
-    groups = index.require_groups()
-    for statement, target in queries:
-        if target not in groups:
-            listed = ", ".join(list(groups)[:10]) + suggest(target, groups)
-            raise ValueError(f"{target!r}, the side of {statement!r}, is no group of the index; it has {listed}")
+    groups = index.require_groups([target for _, target in queries])
     rows = index.rows[index.rows["group"].notna()]
     labels, vectors = rows["group"].astype(str).tolist(), rows["vector"].to_numpy()
     table = []
@@ -88,6 +83,15 @@ class Axis:
     texts: pd.DataFrame
     groups: pd.DataFrame
     facts: dict[str, Any]
+
+    @property
+    def separation(self) -> str:
+        """How far the two largest groups come apart, in words; empty where there are not two."""
+        if "auroc" not in self.facts:
+            return ""
+        first, second, *values = (self.facts[name] for name in ("first", "second", "auroc", "low", "high"))
+        auroc, low, high = (f"{value:.2f}" for value in values)
+        return f"AUROC of {first} above {second}: {auroc} [{low}, {high}] (95 % interval; 0.5: no difference)"
 
 
 def axis(index: Index, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
@@ -166,4 +170,5 @@ def _separation(texts: pd.DataFrame, largest: list[str]) -> dict[str, Any]:
     if pair["group"].nunique() < 2:
         return {}
     first, second = largest
-    return {"auroc": float(roc_auc_score(pair["group"] == first, pair["score"])), "first": first, "second": second}
+    auroc, low, high = auroc_interval(pair["score"].to_numpy(float), (pair["group"] == first).to_numpy())
+    return {"auroc": auroc, "low": low, "high": high, "first": first, "second": second}

@@ -1,59 +1,10 @@
-"""Tables for people: written whole as CSV or Parquet, shown on a terminal, and statements read from files."""
+"""Statements read from files, for commands that have not moved yet."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dataset_scripts.base.files import atomic_file
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-OUTPUTS = (".csv", ".parquet")
-_SPACE = re.compile(r"\s+")
-
-
-def check_output(path: str | Path | None) -> Path | None:
-    """The file to write a table to, before hours are spent on what goes into it.
-
-    Raises:
-        ValueError: If its ending is not one of `OUTPUTS`.
-    """
-    if path is None:
-        return None
-    path = Path(path).expanduser()
-    if path.suffix.lower() not in OUTPUTS:
-        raise ValueError(f"--out {str(path)!r} has to end in {' or '.join(OUTPUTS)}")
-    return path
-
-
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Writes a table as CSV or Parquet, by the ending, under a temporary name and renames it."""
-    with atomic_file(path) as temporary:
-        if path.suffix.lower() == ".parquet":
-            frame.to_parquet(temporary, index=False)
-        else:
-            frame.to_csv(temporary, index=False)
-
-
-def show(frame: pd.DataFrame, width: int = 100, digits: int = 3) -> str:
-    """The table for a terminal; long texts are shortened to `width` characters, missing figures stay empty."""
-    from modeling.base.report import text_table
-
-    def cell(value: object) -> str:
-        if value is None or value != value:
-            return ""
-        if isinstance(value, float):
-            return f"{value:.{digits}f}"
-        if isinstance(value, str):
-            text = _SPACE.sub(" ", value)
-            return text if len(text) <= width else text[: width - 3] + "..."
-        return f"{value:,}"
-
-    rows = [[cell(value) for value in row] for row in frame.astype(object).itertuples(index=False)]
-    return text_table([str(name) for name in frame.columns], rows)
+from dataset_scripts.base.tables import OUTPUTS, check_output, show, write_table  # noqa: F401
 
 
 def read_statements(

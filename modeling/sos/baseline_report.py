@@ -10,8 +10,8 @@ import numpy as np
 import yaml
 
 from dataset_scripts.base.files import write_text
+from dataset_scripts.base.tables import write_table
 from modeling.base.report import text_table
-from modeling.search.tables import write_table
 from modeling.sos.evaluation import BROADLY_DIFFERENT, agreement
 
 if TYPE_CHECKING:

