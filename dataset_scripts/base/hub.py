@@ -1,20 +1,20 @@
-"""Publishing: a folder is staged, searched for what must stay, sent in one commit and read back.
+"""Publishing: a folder is staged, searched for what must stay, sent in one commit and compared with what arrived.
 
-What leaves the machine is a copy of a folder, made file by file. An interrupted command can be given again: what has
-arrived is not sent twice.
+What leaves the machine is a copy of a folder. An interrupted command can be given again: what has arrived is not sent
+twice.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from dataset_scripts.base.files import atomic_folder, read_json
-from dataset_scripts.base.scan import Finding, scan, walk
+from dataset_scripts.base.scan import Finding, scan
 
 # What training, notebooks and desktops leave beside the files that are meant: dropped without a question.
 LEFTOVERS = (
@@ -27,11 +27,11 @@ _LOG_IN = "log in with `hf auth login`, or set HF_TOKEN, with a token that may w
 _AGAIN = "run the same command again: what was uploaded is reused"
 
 
-class PublishError(RuntimeError):
+class PublishError(ValueError):
     """Publishing did not succeed; the message says what to do."""
 
 
-class StagingError(ValueError):
+class StagingError(PublishError):
     """A folder holds what must not be published; `findings` has all of it."""
 
     def __init__(self, folder: str | Path, findings: list[Finding]):
@@ -46,7 +46,7 @@ def stage(
     forbidden_texts: Iterable[str] = (),
     placeholders: Mapping[str, str] | None = None,
     replace: bool = False,
-) -> dict:
+) -> dict[str, Any]:
     """Copies what may be published into a fresh folder, which appears complete or not at all.
 
     Args:
@@ -70,19 +70,22 @@ def stage(
         raise ValueError(f"{source} is not a folder")
     if destination.exists() and not replace:
         raise FileExistsError(f"{destination} exists: delete it or choose another place")
-    files, skipped = [], []
+    leftovers, skipped = shutil.ignore_patterns(*LEFTOVERS), []
+
+    def ignore(folder: str, names: list[str]) -> set[str]:
+        dropped = leftovers(folder, names)
+        skipped.extend((Path(folder) / name).relative_to(source).as_posix() for name in dropped)
+        return dropped
+
     with atomic_folder(destination) as fresh:
-        for path in walk(source, LEFTOVERS, skipped):
-            name = path.relative_to(source)
-            files.append(name.as_posix())
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, fresh / name, follow_symlinks=False)
+        shutil.copytree(source, fresh, symlinks=True, ignore=ignore, dirs_exist_ok=True)
         card = fresh / "README.md"
         for name, value in (placeholders or {}).items() if card.is_file() and not card.is_symlink() else ():
             card.write_bytes(card.read_bytes().replace(b"{{%s}}" % name.encode(), value.encode()))
         if findings := scan(fresh, kind, forbidden_texts, local_roots=[source]):
             raise StagingError(source, findings)
-    return {"folder": destination, "files": files, "skipped": [path.relative_to(source).as_posix() for path in skipped]}
+        files = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
+    return {"folder": destination, "files": files, "skipped": sorted(skipped)}
 
 
 def check_ready(repo_id: str, token: str | None = None) -> str:
@@ -99,14 +102,23 @@ def check_ready(repo_id: str, token: str | None = None) -> str:
         PublishError: If the client is offline or has no token.
         ValueError: If the name is malformed.
     """
-    check_repo_id(repo_id)
     from huggingface_hub import get_token, is_offline_mode
 
+    check_repo_id(repo_id)
     if is_offline_mode():
         raise PublishError("HF_HUB_OFFLINE is set, so nothing can be published: unset it and run the command again")
     if not (token := token or get_token()):
         raise PublishError(f"no token for the Hub: {_LOG_IN}")
     return token
+
+
+def check_repo_id(repo_id: str) -> None:
+    """Raises ValueError if the name is not "owner/name" as the Hub allows it."""
+    from huggingface_hub.utils import validate_repo_id
+
+    validate_repo_id(repo_id)
+    if "/" not in repo_id:
+        raise ValueError(f"{repo_id!r} has no owner: write owner/name")
 
 
 def push(
@@ -117,8 +129,8 @@ def push(
     private: bool = False,
     message: str = "Publish",
     endpoint: str | None = None,
-) -> dict:
-    """Makes a repository equal to a staged folder with at most one commit, then downloads that commit and compares it.
+) -> dict[str, Any]:
+    """Makes a repository equal to a staged folder with at most one commit, and compares the checksums of what arrived.
 
     Args:
         staged: A folder made by `stage`.
@@ -134,7 +146,7 @@ def push(
 
     Raises:
         PublishError: Without a token or permission, offline, after a network failure, if somebody else committed
-            meanwhile, or if a file that is read back differs from the one that was sent.
+            meanwhile, or if a file that arrived differs from the one that was sent.
         StagingError: If the folder was not staged and holds what must not be published.
         ValueError: If the repository's name or type is malformed.
     """
@@ -146,8 +158,13 @@ def push(
         raise StagingError(staged, findings)
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
-    api = HfApi(endpoint=endpoint, token=token)
-    where = {"repo_id": repo_id, "repo_type": repo_type}
+    api, where = HfApi(endpoint=endpoint, token=token), {"repo_id": repo_id, "repo_type": repo_type}
+
+    def differences(revision: str) -> tuple[list[str], list[str]]:
+        check = api.verify_repo_checksums(**where, revision=revision, local_dir=staged)
+        changed = check.extra_paths + [mismatch["path"] for mismatch in check.mismatches]
+        return changed, [path for path in check.missing_paths if path != ".gitattributes"]
+
     with _explained(repo_id):
         # Without `private` the owner's default visibility holds, and that of a repository that exists.
         sdk = "gradio" if repo_type == "space" else None
@@ -155,29 +172,25 @@ def push(
         head = api.repo_info(**where)
         if private and not head.private:
             raise PublishError(f"{repo_id} exists and is public: change it in its settings, or leave out --private")
-        difference = api.verify_repo_checksums(**where, revision=head.sha, local_dir=staged)
-        changed = difference.extra_paths + [mismatch["path"] for mismatch in difference.mismatches]
-        stale = [path for path in difference.missing_paths if path != ".gitattributes"]
-        operations = [CommitOperationAdd(path, staged / path) for path in changed]
+        changed, stale = differences(head.sha)
+        commit, operations = head.sha, [CommitOperationAdd(path, staged / path) for path in changed]
         operations += [CommitOperationDelete(path, is_folder=False) for path in stale]
-        commit = head.sha
-        if operations:
+        if operations:  # not `upload_folder`, which makes several commits of large folders
             commit = api.create_commit(**where, operations=operations, commit_message=message, parent_commit=commit).oid
-        with tempfile.TemporaryDirectory(prefix="read-back-") as cache:
-            read_back = Path(api.snapshot_download(**where, revision=commit, cache_dir=cache))
-            if different := differences(staged, read_back):
-                raise PublishError(f"read back from {repo_id}, these files differ: {', '.join(different)}; {_AGAIN}")
+            changed_since, left = differences(commit)
+            if different := changed_since + left:
+                raise PublishError(f"what arrived at {repo_id} differs in {', '.join(different)}; {_AGAIN}")
     result = {"repo_id": repo_id, "url": str(url), "commit": commit}
     return {**result, "uploaded": len(changed), "unchanged": not operations}
 
 
-def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
+def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
     """Publishes a folder with a README.md and Parquet files as a data set.
 
     Args:
         folder: The data set; the configs in the card's front matter say which files belong to which.
         repo_id: "owner/name".
-        options: `private`, `token`, `endpoint` and `dry_run` as for `push`.
+        options: `private`, `token`, `endpoint` as for `push`; `dry_run` stages and scans only.
 
     Returns:
         The result of `push`; after a dry run that of `stage`, with `repo_id`.
@@ -185,11 +198,10 @@ def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
     Raises:
         ValueError: If the folder has no Parquet file, or the name is malformed.
         PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `push`.
-        StagingError: See `push`.
     """
     if not any(Path(folder).rglob("*.parquet")):
-        raise ValueError(f"{folder} has no Parquet file: build it with `python -m dataset_scripts`")
-    summary = read_json(Path(folder) / "summary.json")  # of `python -m dataset_scripts`, if that made the folder
+        raise ValueError(f"{folder} has no Parquet file: build it with `opinion corpus build`")
+    summary = read_json(Path(folder) / "summary.json")  # of a build, if that made the folder
     if isinstance(summary, dict) and summary.get("redistributable") is False and not options.get("private"):
         raise PublishError(
             f"{folder} ({summary.get('corpus')}) must not be published: {summary.get('terms')} "
@@ -198,20 +210,20 @@ def publish_dataset(folder: str | Path, repo_id: str, **options) -> dict:
     return _publish_folder(folder, repo_id, "dataset", **options)
 
 
-def publish_metric(folder: str | Path, repo_id: str, **options) -> dict:
+def publish_metric(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
     """Publishes the folder of a metric as a Space, from which `evaluate.load(repo_id)` takes it.
 
     Args:
         folder: The metric: README.md, requirements.txt, app.py and the module.
         repo_id: "owner/name"; `evaluate` looks for the module name.py.
-        options: `private`, `token`, `endpoint` and `dry_run` as for `push`.
+        options: As for `publish_dataset`.
 
     Returns:
         The result of `push`; after a dry run that of `stage`, with `repo_id`.
 
     Raises:
         ValueError: If the module is not called like the repository, or the name is malformed.
-        StagingError, PublishError: See `push`.
+        PublishError: See `push`.
     """
     module = f"{repo_id.split('/')[-1]}.py"
     if not (Path(folder) / module).is_file():
@@ -219,36 +231,11 @@ def publish_metric(folder: str | Path, repo_id: str, **options) -> dict:
     return _publish_folder(folder, repo_id, "space", **options)
 
 
-def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options) -> dict:
+def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options: Any) -> dict:
     check_repo_id(repo_id)
     with tempfile.TemporaryDirectory(prefix="staged-") as work:
         summary = stage(folder, Path(work) / "staged", _KINDS[repo_type], placeholders={"repo_id": repo_id})
         return {"repo_id": repo_id, **summary} if dry_run else push(summary["folder"], repo_id, repo_type, **options)
-
-
-def check_repo_id(repo_id: str) -> None:
-    """Raises ValueError if the name is not "owner/name" as the Hub allows it."""
-    from huggingface_hub.utils import validate_repo_id
-
-    validate_repo_id(repo_id)
-    if "/" not in repo_id:
-        raise ValueError(f"{repo_id!r} has no owner: write owner/name")
-
-
-def differences(staged: Path, read_back: Path) -> list[str]:
-    """Returns the names whose content is not the same in both folders; .gitattributes belongs to the Hub."""
-    ours, theirs = (
-        {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.is_file()}
-        for root in (staged, read_back)
-    )
-    theirs.pop(".gitattributes", None)
-    same = {name for name in ours.keys() & theirs.keys() if _sha256(ours[name]) == _sha256(theirs[name])}
-    return sorted((ours.keys() | theirs.keys()) - same)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

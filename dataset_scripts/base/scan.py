@@ -1,37 +1,80 @@
-"""Searches a folder for what must not be published: other types of file, secrets, local paths, training texts."""
+"""Searches a folder for what must not be published: other types of file, secrets, local paths, training texts.
+
+Every file is opened as what its name says it is, and refused if it is not; so nothing that runs code when it is loaded
+passes for weights or text.
+"""
 
 from __future__ import annotations
 
-import fnmatch
 import html
-import itertools
+import io
 import json
-import pickletools
 import re
-import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from detect_secrets.plugins import (
+    aws,
+    azure_storage_key,
+    basic_auth,
+    discord,
+    github_token,
+    gitlab_token,
+    jwt,
+    openai,
+    private_key,
+    pypi_token,
+    sendgrid,
+    slack,
+    square_oauth,
+    stripe,
+)
+from PIL import Image
+from safetensors import safe_open
 
 _COMMON = frozenset({".json", ".txt", ".md", ".png", ".yaml"})
 ALLOWED_SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "metric": _COMMON | {".py"}}
 # of tokenizers that have no other form: BERTweet, XLM-R, T5
 _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "spiece.model"})}
+_WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
+_KEY_WORDS = 5
 
+_DETECTORS = (
+    aws.AWSKeyDetector(),
+    azure_storage_key.AzureStorageKeyDetector(),
+    basic_auth.BasicAuthDetector(),
+    discord.DiscordBotTokenDetector(),
+    github_token.GitHubTokenDetector(),
+    gitlab_token.GitLabTokenDetector(),
+    jwt.JwtTokenDetector(),
+    openai.OpenAIDetector(),
+    private_key.PrivateKeyDetector(),
+    pypi_token.PypiTokenDetector(),
+    sendgrid.SendGridDetector(),
+    slack.SlackDetector(),
+    square_oauth.SquareOAuthDetector(),
+    stripe.StripeDetector(),
+)
+# what detect-secrets does not know, or knows in one notation only
 _SECRETS = {
-    "a Hugging Face token": r"\bhf_(?:oauth_)?[A-Za-z0-9]{20,}",
-    "a GitHub token": r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{22,}",
-    "an AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|(?i:aws_secret_access_key)\W{1,5}[A-Za-z0-9/+=]{40}",
-    "a Weights & Biases key": r"(?i:wandb)[^\n]{0,40}\b[0-9a-f]{40}\b",
-    "an API key": r"\bsk-[A-Za-z0-9_-]{32,}|\bAIza[0-9A-Za-z_-]{35}|\bxox[abprs]-[0-9A-Za-z-]{10,}",
-    "a private key": r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY",
+    "Hugging Face token": r"\b(?:hf_(?:oauth_)?|api_org_)[A-Za-z0-9]{20,}",
+    "GitHub token": r"\bgithub_pat_\w{22,}|\bgh[pousr]_[A-Za-z0-9]{30,}",
+    "AWS secret key": r"(?i:aws_?(?:secret|session)\w*)\W{1,6}[A-Za-z0-9/+=]{40}",
+    "NPM token": r"\bnpm_[A-Za-z0-9]{36}",
+    "PyPI token": r"\bpypi-[A-Za-z0-9_-]{50,}",
+    "Weights & Biases key": r"(?i:wandb)[^\n]{0,40}\b[0-9a-f]{40}\b",
+    "API key": r"\bsk-[A-Za-z0-9_-]{32,}|\bAIza[0-9A-Za-z_-]{35}",
+    "private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY",
 }
 _START = r"(?<![\w.~-])"  # of a path, as opposed to the rest of an address
-_LOCAL_PATH = rf"{_START}(?:/(?:home|Users)/[\w.-]|/root\b|/(?:var/)?tmp/|/var/folders/)|\b[A-Za-z]:[\\/]{{1,4}}Users\b"
+_PLACES = r"/(?:home|Users|mnt|data|scratch|opt|tmp|var/tmp|var/folders)/[\w.-]|/root\b"
+_LOCAL_PATH = rf"{_START}(?:{_PLACES})|\b[A-Za-z]:[\\/]{{1,4}}Users\b"
+_REVOKE = "Remove it, and revoke it: others may have seen this folder."
 _PLACEHOLDER = r"\{\{(?:adapter_)?repo_id\}\}"
-_MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".parquet": b"PAR1"}
-_KEY_WORDS = 5
-_WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
 
 
 @dataclass(frozen=True)
@@ -55,7 +98,7 @@ def scan(
         folder: The folder as it would be uploaded.
         kind: "model", "dataset" or "metric".
         forbidden_texts: Training texts. None of five words or more may stand in a text file, whatever its case, spacing
-            and punctuation there. Parquet is not searched: a data set consists of its texts.
+            and punctuation there. The rows of Parquet are not compared: a data set consists of its texts.
         local_roots: Paths that must not be named, besides the working directory, the home and the folder itself.
 
     Returns:
@@ -74,108 +117,98 @@ def scan(
         "|".join([_LOCAL_PATH, *(rf"{_START}{re.escape(root)}(?![\w.-])" for root in sorted(roots))])
     )
     findings, texts = [], {}
-    for path in walk(folder):
+    for path in (path for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir()):
         name = path.relative_to(folder).as_posix()
+        if secrets := _secrets(name):
+            findings.append(Finding(f"{name[:6]}...", f"its name is a secret ({', '.join(sorted(secrets))})", _REVOKE))
         if path.is_symlink():
             findings.append(Finding(name, "a symbolic link", "Put the file itself there or delete the link."))
-            continue
-        allowed = path.suffix in ALLOWED_SUFFIXES[kind] or path.name in _VOCABULARIES.get(kind, ())
-        text = _read(path) if allowed else None
-        findings += [Finding(name, *problem) for problem in _content_problems(path, text, kind, allowed)]
-        findings += [Finding(name, *problem) for problem in _text_problems(text or "", local_path)]
-        texts[name] = text or ""
-    if "README.md" not in texts:
+        elif path.suffix not in ALLOWED_SUFFIXES[kind] and path.name not in _VOCABULARIES.get(kind, ()):
+            kinds = ", ".join(sorted(ALLOWED_SUFFIXES[kind]))
+            problem = f"files of type {path.suffix or path.name!r} are not published"
+            findings.append(Finding(name, problem, f"Delete it, or use one of {kinds}."))
+        else:
+            try:
+                texts[name] = _READERS.get(path.suffix, _text)(path)
+                secrets = set().union(*map(_secrets, _rows(path))) if path.suffix == ".parquet" else set()
+            except Exception as error:  # which one depends on the library that opens it
+                reason = f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
+                problem = f"the content is not what {path.suffix or path.name} says ({reason})"
+                findings.append(Finding(name, problem, "Write the file again with the library of its type."))
+                continue
+            findings += [Finding(name, *problem) for problem in _text_problems(texts[name], local_path, secrets)]
+    if not (folder / "README.md").is_file():
         findings.append(Finding("README.md", "there is no card", "Write one: the Hub and its readers expect it."))
     return findings + list(_forbidden(texts, forbidden_texts))
 
 
-def walk(folder: Path, without: Collection[str] = (), skipped: list[Path] | None = None) -> Iterator[Path]:
-    """Yields the files and links below a folder, but none whose name or folder is like a pattern of `without`.
-
-    Those are put into `skipped`, if it is given; of a folder only itself.
-    """
-    for path in sorted(folder.iterdir()):
-        if any(fnmatch.fnmatch(path.name, pattern) for pattern in without):
-            if skipped is not None:
-                skipped.append(path)
-        elif path.is_dir() and not path.is_symlink():
-            yield from walk(path, without, skipped)
-        else:
-            yield path
+def _text(path: Path) -> str:
+    # sentencepiece's vocabularies are a binary message with texts in it
+    return path.read_bytes().decode(errors="replace" if path.suffix == ".model" else "strict")
 
 
-def _read(path: Path) -> str | None:
-    """Returns the text to search in a file, or None if its content is not what its suffix says."""
-    with path.open("rb") as file:
-        if path.suffix == ".parquet":
-            return "" if file.read(4) == _MAGIC[".parquet"] else None
-        if path.suffix == ".safetensors":
-            length = int.from_bytes(file.read(8), "little")
-            data = file.read(length) if length < path.stat().st_size else b""
-        else:
-            data = file.read()
-    if path.suffix == ".png":
-        return data.decode("latin-1") if data.startswith(_MAGIC[".png"]) else None
-    if path.suffix == ".model":  # sentencepiece's vocabularies are a binary message with texts in it
-        return data.decode(errors="replace")
-    try:
-        text = data.decode()
-        # Without JSON's escapes, else an accented or quoted text would not be recognised.
-        is_json = path.suffix in (".json", ".safetensors")
-        return json.dumps(json.loads(text), ensure_ascii=False) if is_json else text
-    except ValueError:
-        return None
+def _json(path: Path) -> str:
+    return _pairs(path.read_text(encoding="utf-8"))
 
 
-def _content_problems(path: Path, text: str | None, kind: str, allowed: bool) -> Iterator[tuple[str, str]]:
-    is_binary = path.suffix in (*_MAGIC, ".safetensors") and text is not None
-    if not is_binary and _is_pickle(path):
-        yield "a pickle, which runs code when it is loaded", "Save weights as safetensors and numbers as JSON."
-    if not allowed:
-        kinds = ", ".join(sorted(ALLOWED_SUFFIXES[kind]))
-        yield f"files of type {path.suffix or path.name!r} are not published", f"Delete it, or use one of {kinds}."
-    elif text is None:
-        yield f"the content is not what {path.suffix} says", "Write the file again with the library of its type."
-    elif path.suffix == ".safetensors" and (size := path.stat().st_size) != (announced := _announced_size(path)):
-        yield f"damaged: {size} bytes where its header announces {announced}", "Copy or save it again."
+def _pairs(text: str) -> str:
+    """JSON without its escapes, else an accented text would not be recognised; with every value of a repeated key."""
+    return json.dumps(json.loads(text, object_pairs_hook=list), ensure_ascii=False)
 
 
-def _announced_size(path: Path) -> int | None:
-    """The size of a safetensors file according to its header; None if the header does not tell."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-    try:
-        ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
-        return 8 + length + max(ends, default=0)
-    except (AttributeError, LookupError, TypeError):
-        return None
+def _safetensors(path: Path) -> str:
+    with safe_open(path, "np"), path.open("rb") as file:  # which compares the header with the size of the file
+        return _pairs(file.read(int.from_bytes(file.read(8), "little")).decode())
 
 
-def _is_pickle(path: Path) -> bool:
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            return any(name.endswith(".pkl") for name in archive.namelist())
-    with path.open("rb") as file:
-        head = file.read(2)
-        if head[:1] == b"\x80" and head[1:] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-            return True
-        file.seek(0)
-        try:  # older protocols have no mark: it is one if it reads as opcodes up to STOP
-            names = [opcode.name for opcode, _, _ in itertools.islice(pickletools.genops(file), 100_000)]
-        except Exception:  # what pickletools raises on other content depends on the content
-            return False
-    return len(names) > 2 and names[-1] == "STOP"
+def _png(path: Path) -> str:
+    data = path.read_bytes()
+    with warnings.catch_warnings(), Image.open(io.BytesIO(data), formats=["PNG"]) as image:
+        warnings.simplefilter("error")  # of a bomb
+        image.load()
+        texts = [*map(str, image.info.values()), *map(str, image.getexif().values())]
+    # besides what is known of the chunks all that is no pixel, for a chunk may occur twice and data follow the end
+    return "\n".join([*texts, (data.partition(b"IDAT")[0] + data.rpartition(b"IEND")[2]).decode("latin-1")])
 
 
-def _text_problems(text: str, local_path: re.Pattern) -> Iterator[tuple[str, str]]:
-    for what, pattern in _SECRETS.items():
-        if re.search(pattern, text):
-            yield f"holds {what}", "Remove it, and revoke it: others may have seen this folder."
-    if found := local_path.search(text):
-        yield f"names a path of this machine ({found[0]}...)", "Write the repository's name or a relative path."
-    if found := re.search(_PLACEHOLDER, text):
-        yield f"still holds {found[0]}", "Publish through base.hub, which knows the repository's name."
+def _parquet(path: Path) -> str:
+    schema = pq.read_schema(path)
+    metadata = {key.decode(): value.decode(errors="replace") for key, value in (schema.metadata or {}).items()}
+    return "\n".join([*schema.names, *metadata, *metadata.values()])
+
+
+def _rows(path: Path) -> Iterator[str]:
+    """The texts of a Parquet file, some thousands at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=8192):
+            for column in batch.columns:
+                while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+                    column = column.flatten()
+                if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+                    yield "\n".join(text for text in column.to_pylist() if text)
+
+
+_READERS: dict[str, Callable[[Path], str]] = {
+    ".json": _json,
+    ".safetensors": _safetensors,
+    ".png": _png,
+    ".parquet": _parquet,
+}
+
+
+def _secrets(text: str) -> set[str]:
+    """Kinds of secrets that a text holds."""
+    kinds = {kind for kind, pattern in _SECRETS.items() if re.search(pattern, text)}
+    return kinds | {each.secret_type for each in _DETECTORS if next(iter(each.analyze_string(text)), None)}
+
+
+def _text_problems(text: str, local_path: re.Pattern, secrets: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    if kinds := sorted(_secrets(text) | set(secrets)):
+        yield f"holds a secret ({', '.join(kinds)})", _REVOKE
+    if path := local_path.search(text):
+        yield f"names a path of this machine ({path[0]}...)", "Write the repository's name or a relative path."
+    if placeholder := re.search(_PLACEHOLDER, text):
+        yield f"still holds {placeholder[0]}", "Publish it by `opinion publish`, which knows the repository's name."
 
 
 def _words(text: str) -> list[str]:

@@ -1,0 +1,259 @@
+"""Staging and pushing: what is copied, what is sent, and what happens when something goes wrong on the way."""
+
+import json
+import pickle
+import re
+import shutil
+
+import huggingface_hub
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from dataset_scripts.base import hub
+from dataset_scripts.base.hub import PublishError, StagingError, stage
+from tests.hub_server import HubServer
+
+CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter_repo_id}}.\n"
+NAMES = {"repo_id": "org/tiny", "adapter_repo_id": "org/tiny-adapter"}
+SENTENCE = "School uniforms make mornings easier for every parent."
+PUBLISHED = ["1_Pooling/config.json", "README.md", "config.json", "model.safetensors", "vocab.txt"]
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A folder as training leaves it: what is to be published, and the usual leftovers."""
+    folder = tmp_path / "run" / "merged"
+    (folder / "1_Pooling").mkdir(parents=True)
+    (folder / "README.md").write_text(CARD)
+    (folder / "config.json").write_text('{"hidden_size": 32}')
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode": "mean"}')
+    (folder / "vocab.txt").write_text("[PAD]\nschool\nuniforms\n")
+    save_file({"weight": np.arange(600, dtype=np.float32)}, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "training_args.bin").write_bytes(pickle.dumps({"hub_token": "secret"}))
+    (folder / "checkpoint-10").mkdir()
+    (folder / "checkpoint-10" / "optimizer.pt").write_bytes(b"\x80\x04.")
+    (folder / "eval").mkdir()
+    (folder / "eval" / "similarity_evaluation_test_results.csv").write_text("epoch,cosine\n1,0.9\n")
+    (folder / ".DS_Store").write_bytes(b"\0")
+    return folder
+
+
+@pytest.fixture
+def clean(model, tmp_path):
+    """The same folder, staged."""
+    return stage(model, tmp_path / "clean", "model", placeholders=NAMES)["folder"]
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    with HubServer() as running:
+        running.prepare_this_process(monkeypatch, tmp_path / "home")
+        yield running
+
+
+def push(server, folder, repo_id="org/tiny", **options):
+    return hub.push(folder, repo_id, endpoint=server.url, **{"token": server.token, **options})
+
+
+def test_staging_copies_what_is_published_and_names_what_it_left_out(model, tmp_path):
+    summary = stage(model, tmp_path / "clean", "model", placeholders=NAMES)
+    assert summary["files"] == PUBLISHED
+    left_out = [".DS_Store", "checkpoint-10", "eval/similarity_evaluation_test_results.csv", "training_args.bin"]
+    assert summary["skipped"] == left_out
+    assert (summary["folder"] / "README.md").read_text().endswith("# org/tiny\n\nIts adapter is org/tiny-adapter.\n")
+    assert (model / "README.md").read_text() == CARD
+    weights = [(folder / "model.safetensors").read_bytes() for folder in (model, summary["folder"])]
+    assert weights[0] == weights[1]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["clean", "run"]
+
+
+def test_staging_error_lists_everything_and_leaves_nothing(model, tmp_path):
+    (model / "pytorch_model.bin").write_bytes(b"x")
+    (model / "notes.md").write_text(f"{SENTENCE} {model}/x")
+    (model / "link.txt").symlink_to("config.json")
+    with pytest.raises(StagingError) as caught:
+        stage(model, tmp_path / "clean", "model", [SENTENCE])
+    problems = {(finding.file, finding.problem[:12]) for finding in caught.value.findings}
+    # README.md: the names were not given, so the placeholders are still there
+    expected = {("pytorch_model.bin", "files of typ"), ("link.txt", "a symbolic l"), ("README.md", "still holds ")}
+    assert problems == expected | {("notes.md", "names a path"), ("notes.md", "holds 1 trai")}
+    assert all(f"- {f.file}: {f.problem}. {f.cure}" in str(caught.value) for f in caught.value.findings)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run"]
+
+
+def test_staging_does_not_overwrite_unless_asked(model, clean):
+    with pytest.raises(FileExistsError, match="delete it"):
+        stage(model, clean, "model", placeholders=NAMES)
+    (model / "config.json").write_text("[broken")
+    with pytest.raises(StagingError):
+        stage(model, clean, "model", placeholders=NAMES, replace=True)
+    assert json.loads((clean / "config.json").read_text()) == {"hidden_size": 32}
+    (model / "config.json").write_text("{}")
+    stage(model, clean, "model", placeholders=NAMES, replace=True)
+    assert (clean / "config.json").read_text() == "{}"
+
+
+def test_one_commit_small_files_regular_weights_by_lfs(server, clean):
+    result = push(server, clean)
+    first, published = server.commits("org/tiny")
+    assert (first["title"], published["title"]) == ("initial commit", "Publish")
+    facts = {"repo_id": "org/tiny", "url": f"{server.url}/org/tiny", "commit": published["oid"]}
+    assert result == {**facts, "uploaded": 5, "unchanged": False}
+    assert sorted(published["files"]) == [".gitattributes", *PUBLISHED]
+    assert [name for name, entry in published["files"].items() if entry["lfs"]] == ["model.safetensors"]
+    for name in PUBLISHED:
+        assert server.read("org/tiny", name) == (clean / name).read_bytes()
+    assert server.unknown == []
+
+
+def test_publishing_again_changes_nothing_and_a_change_is_one_commit(server, clean):
+    first = push(server, clean)
+    again = push(server, clean)
+    assert (again["commit"], again["uploaded"], again["unchanged"]) == (first["commit"], 0, True)
+    assert len(server.commits("org/tiny")) == 2
+    (clean / "config.json").write_text('{"hidden_size": 64}')
+    shutil.rmtree(clean / "1_Pooling")
+    server.requests.clear()
+    third = push(server, clean, message="Second version")
+    assert (third["uploaded"], third["unchanged"]) == (1, False)
+    assert [commit["title"] for commit in server.commits("org/tiny")] == ["initial commit", "Publish", "Second version"]
+    assert sorted(server.files("org/tiny")) == [".gitattributes", "README.md", *PUBLISHED[2:]]
+    assert sorted(server.files("org/tiny", revision=first["commit"])) == [".gitattributes", *PUBLISHED]
+    assert not any(request.startswith("PUT") for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("fault", "commits"),
+    [
+        ({"n": 6, "on": "^PUT /lfs/"}, 1),  # the client tries six times
+        ({"n": 6, "on": "^PUT /lfs/", "status": 503}, 1),
+        ({"n": 1, "on": "/commit/"}, 1),
+        ({"n": 1, "on": "/commit/", "late": True}, 2),  # the commit is there, its answer got lost
+        ({"n": 1, "on": "/repos/create", "status": 500}, None),
+        ({"n": 6, "on": "^GET .*/tree/", "after": 1, "status": 503}, 2),  # when what arrived is compared
+    ],
+    ids=["upload dropped", "upload refused", "before the commit", "after the commit", "at the start", "compared"],
+)
+def test_an_interrupted_push_can_be_repeated(server, clean, fault, commits):
+    server.fail_next(**fault)
+    with pytest.raises(PublishError, match=r"connection to the Hub failed.*run the same command again"):
+        push(server, clean)
+    assert commits is None or len(server.commits("org/tiny")) == commits
+    server._faults.clear()
+    server.requests.clear()
+    result = push(server, clean)
+    assert result["unchanged"] == (commits == 2)
+    assert len(server.commits("org/tiny")) == 2
+    assert server.read("org/tiny", "model.safetensors") == (clean / "model.safetensors").read_bytes()
+    uploads = [request for request in server.requests if request.startswith("PUT")]
+    assert len(uploads) == (0 if commits == 2 or fault["on"] == "/commit/" else 1)
+
+
+def test_one_lost_connection_is_not_even_noticed(server, clean):
+    server.fail_next(1, on="^PUT /lfs/")
+    assert push(server, clean)["uploaded"] == 5
+    assert sum(request.startswith("PUT") for request in server.requests) == 2
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt"])
+def test_what_arrives_is_compared_with_what_was_sent(server, clean, name, monkeypatch):
+    add = server.add_commit
+
+    def lose(repo, title, files):  # the server commits something else than it was sent
+        return add(
+            repo,
+            title,
+            {path: server.store(b"x", path.endswith("rs")) if path == name else entry for path, entry in files.items()},
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server, "add_commit", lose)
+        with pytest.raises(PublishError, match=rf"what arrived at org/tiny differs in {re.escape(name)}; run the same"):
+            push(server, clean)
+    assert push(server, clean)["uploaded"] == 1
+
+
+def test_a_commit_of_somebody_else_is_not_overwritten(server, clean, monkeypatch):
+    push(server, clean)
+    (clean / "config.json").write_text("{}")
+    check = huggingface_hub.HfApi.verify_repo_checksums
+
+    def check_and_be_overtaken(api, *arguments, **options):
+        difference = check(api, *arguments, **options)
+        theirs = huggingface_hub.HfApi(endpoint=server.url, token=server.token)
+        theirs.upload_file(path_or_fileobj=b"theirs", path_in_repo="config.json", repo_id="org/tiny")
+        return difference
+
+    with monkeypatch.context() as patch:
+        patch.setattr(huggingface_hub.HfApi, "verify_repo_checksums", check_and_be_overtaken)
+        with pytest.raises(PublishError, match="somebody else changed org/tiny"):
+            push(server, clean)
+    assert server.read("org/tiny", "config.json") == b"theirs"
+    assert push(server, clean)["uploaded"] == 1
+
+
+def test_clear_errors(server, clean, monkeypatch):
+    for options, message in (
+        ({"token": None}, r"no token.*`hf auth login`, or set HF_TOKEN"),
+        ({"token": "hf_" + "x" * 34}, "does not accept the token"),
+        ({"token": server.read_token}, "may not write to org/tiny"),
+        ({"repo_id": "elsewhere/tiny"}, "may not write to elsewhere/tiny"),
+    ):
+        with pytest.raises(PublishError, match=message):
+            push(server, clean, **options)
+    for name in ("tiny", "org/ti ny", "org/tiny/more", "org/--", "org/x.git"):
+        with pytest.raises(ValueError, match=re.escape(name)):
+            push(server, clean, name)
+    with pytest.raises(ValueError, match="unknown repo_type"):
+        push(server, clean, repo_type="metric")
+    with pytest.raises(PublishError, match=r"connection to the Hub failed \(ConnectError\)"):
+        hub.push(clean, "org/tiny", token=server.token, endpoint="http://127.0.0.1:9")
+    assert server.repositories == {}
+    (clean / "README.md").write_text("---\ntags: [a\n---\n")
+    with pytest.raises(PublishError, match=r"Invalid metadata in README\.md"):
+        push(server, clean)
+    (clean / "training_args.bin").write_bytes(b"\x80\x04.")
+    with pytest.raises(StagingError, match=r"training_args.bin: files of type"):
+        push(server, clean)
+
+
+def test_private_never_becomes_public(server, clean):
+    push(server, clean, private=True)
+    assert server.repositories["model", "org/tiny"]["private"] is True
+    assert push(server, clean)["unchanged"]
+    push(server, clean, "org/open")
+    (clean / "config.json").write_text("{}")
+    with pytest.raises(PublishError, match="exists and is public"):
+        push(server, clean, "org/open", private=True)
+    assert len(server.commits("org/open")) == 2
+
+
+def test_the_token_is_written_nowhere(server, clean, tmp_path, caplog, capfd):
+    caplog.set_level("DEBUG")
+    push(server, clean)
+    written = [path for root in (server.root, tmp_path) for path in root.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    assert not [path for path in written if server.token.encode() in path.read_bytes()]
+    assert server.token not in caplog.text + "".join(capfd.readouterr())
+
+
+def test_readiness_is_checked_without_the_network(server, monkeypatch):
+    with pytest.raises(ValueError, match="'tiny' has no owner: write owner/name"):
+        hub.check_ready("tiny", server.token)
+    with pytest.raises(PublishError, match="no token for the Hub"):
+        hub.check_ready("org/tiny")
+    assert hub.check_ready("org/tiny", server.token) == server.token
+    monkeypatch.setenv("HF_TOKEN", "hf_other")
+    assert hub.check_ready("org/tiny") == "hf_other"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(PublishError, match="HF_HUB_OFFLINE is set"):
+        hub.check_ready("org/tiny", server.token)
+    assert server.requests == []
+
+
+def test_metric_and_dataset_need_their_files(tmp_path):
+    with pytest.raises(ValueError, match=r"no sgts\.py"):
+        hub.publish_metric(tmp_path, "org/sgts")
+    with pytest.raises(ValueError, match="no Parquet file"):
+        hub.publish_dataset(tmp_path, "org/rows")

@@ -1,0 +1,225 @@
+"""What must not be published is found, in whatever file and form it lies."""
+
+import json
+import os
+import pickle
+import struct
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image, PngImagePlugin
+from safetensors.numpy import save_file
+
+from dataset_scripts.base import scan as scanning
+from dataset_scripts.base.scan import scan
+
+SENTENCE = "School uniforms make mornings easier for every parent."
+FORBIDDEN = [SENTENCE, "wer früh übt wird später meister", "Make mornings easier", "a text that stands nowhere here"]
+# put together here, so that no scanner of sources takes them for real
+HF, ORG = "hf_" + "aB3" * 11 + "x", "api_org_" + "aB3" * 11 + "x"
+GITHUB, GITLAB, NPM = "ghp_" + "a1B2" * 9, "glpat-" + "a1B2" * 5, "npm_" + "a1B2" * 9
+PYPI, AWS = "pypi-AgEIcHlwaS5vcmc" + "a1B2" * 20, "AKIA" + "ABCD1234EFGH5678"
+AWS_SECRET = "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "0123456789"
+JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxIn0." + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+SECRETS = [HF, ORG, GITHUB, GITLAB, NPM, PYPI, AWS, AWS_SECRET, JWT, "hunter2secret"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder as it may be published: card, weights, vocabulary."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "README.md").write_text("# org/tiny\n")
+    (folder / "vocab.txt").write_text("[PAD]\nschool\nuniforms\nmake\nmornings\neasier\nfor\nevery\nparent\n")
+    save_file({"weight": np.arange(600, dtype=np.float32)}, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(**texts):
+    """Writes a picture with texts, of which those of the key `zip` are compressed and of `after` follow the end."""
+
+    def write(path):
+        information = PngImagePlugin.PngInfo()
+        for key, text in texts.items():
+            information.add_text(key, text, zip=key == "zip")
+        Image.new("RGB", (4, 4)).save(path, pnginfo=information)
+        path.write_bytes(path.read_bytes() + texts.get("after", "").encode())
+
+    return write
+
+
+def png_with_two(path):
+    png()(path)
+    data = path.read_bytes()
+    path.write_bytes(data[:33] + chunk(b"tEXt", b"a\0" + HF.encode()) + chunk(b"tEXt", b"a\0no") + data[33:])
+
+
+def weights(metadata):
+    return lambda path: save_file({"w": np.zeros(9, dtype=np.float32)}, path, metadata=metadata)
+
+
+def header(text: str):
+    def write(path):
+        text_ = text.encode()
+        path.write_bytes(struct.pack("<Q", len(text_)) + text_)
+
+    return write
+
+
+def cut(path):
+    weights(None)(path)
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+NO_SECRET = "holds a secret"
+TWICE = '{"token": "%s", "token": "none"}'
+# file, its content (or what writes it), and what the finding must say (None: nothing)
+CASES = [
+    # types
+    ("pytorch_model.bin", b"weights", "type '.bin' are not published"),
+    ("LICENSE", b"Apache", "type 'LICENSE' are not published"),
+    ("model.py", b"import os\n", "type '.py' are not published"),
+    ("rows.parquet", b"PAR1", "type '.parquet' are not published"),
+    ("deep/er/notes.csv", b"a,b\n", "type '.csv' are not published"),
+    ("other.model", b"\n\x0e", "type '.model' are not published"),
+    ("weights.json", pickle.dumps({"a": 1}, protocol=4), "not what .json says"),
+    ("bpe.codes", pickle.dumps({"a": 1}, protocol=4), "not what .codes says"),
+    ("more.safetensors", pickle.dumps([0] * 50, protocol=2), "not what .safetensors says"),
+    ("short.safetensors", b"\xff" * 40, "not what .safetensors says"),
+    ("cut.safetensors", cut, "not what .safetensors says"),
+    ("picture.png", pickle.dumps([1], protocol=5), "not what .png says"),
+    ("half.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IEND", b""), "not what .png says"),
+    ("broken.json", b'{"a": ', "not what .json says"),
+    ("latin.txt", "café".encode("latin-1"), "not what .txt says"),
+    ("link.json", lambda path: path.symlink_to("README.md"), "a symbolic link"),
+    # secrets
+    ("notes.md", f"token = {HF}".encode(), "secret (Hugging Face token)"),
+    ("org.md", f"token = {ORG}".encode(), "secret (Hugging Face token)"),
+    ("a.yaml", f"key: {GITHUB}".encode(), "GitHub Token"),
+    ("b.yaml", f"key: {GITLAB}".encode(), "GitLab Token"),
+    ("c.yaml", f"key: {NPM}".encode(), "NPM token"),
+    ("d.yaml", f"key: {PYPI}".encode(), "PyPI Token"),
+    ("a.json", json.dumps({"id": AWS}).encode(), "AWS Access Key"),
+    ("e.yaml", AWS_SECRET.encode(), "AWS secret key"),
+    ("f.yaml", f"Authorization: Bearer {JWT}".encode(), "JSON Web Token"),
+    ("g.yaml", b"url: https://anna:hunter2secret@example.org/x", "Basic Auth"),
+    ("h.yaml", b"WANDB_API_KEY: " + b"0123456789abcdef0123" * 2, "Weights & Biases key"),
+    ("key.txt", b"-----BEGIN OPENSSH PRIVATE KEY-----\n", "private key"),
+    ("twice.json", (TWICE % HF).encode(), NO_SECRET),
+    ("meta.safetensors", weights({"note": HF}), NO_SECRET),
+    ("twice.safetensors", header('{"__metadata__": ' + TWICE % HF + "}"), NO_SECRET),
+    ("text.png", png(note=HF), NO_SECRET),
+    ("zipped.png", png(zip=HF), NO_SECRET),
+    ("after.png", png(after=HF), NO_SECRET),
+    ("twice.png", png_with_two, NO_SECRET),
+    (f"{HF}.txt", b"harmless", "its name is a secret"),
+    (f"deep/{GITHUB}/a.txt", b"harmless", "its name is a secret"),
+    ("spiece.model", b"\n\x0e\n\x05<unk>\x15\0\xc0" + HF.encode(), NO_SECRET),
+    ("vocab.json", json.dumps({"hf": 0, "token": 1, "://a:b": 2, "eyJ": 3}).encode(), None),
+    # places
+    *(
+        (
+            f"{place[1:4]}.txt",
+            f"'{place}/x'".encode(),
+            f"path of this machine ({place[: place.rindex('/', 1) + 2] if place.count('/') > 1 else place}",
+        )
+        for place in (
+            "/home/anna",
+            "/Users/anna",
+            "/root",
+            "/mnt/disk",
+            "/data/anna",
+            "/scratch/anna",
+            "/opt/models",
+            "/tmp/abc",
+            "/var/tmp/abc",
+        )
+    ),
+    ("root.md", b"file:///root/x", "path of this machine (/root"),
+    ("windows.json", json.dumps({"p": "C:\\Users\\Anna"}).encode(), "path of this machine (C:\\\\Users"),
+    ("here.md", f"run in {os.getcwd()}/runs".encode(), "path of this machine"),
+    ("place.safetensors", weights({"from": "/home/anna/x"}), "path of this machine (/home/a"),
+    ("address.md", b"https://example.org/home/anna, ~/tmp/, docs/tmp/x, data/train.parquet, hf_hub_download()", None),
+    ("left.md", b"# {{repo_id}}", "still holds {{repo_id}}"),
+    # texts
+    ("escaped.json", json.dumps({"text": "SCHOOL  uniforms\nmake mornings easier"}).encode(), None),
+    ("quoted.md", b"<code>school uniforms MAKE mornings easier, for every parent</code>", "holds 1 training text"),
+    ("lines.json", json.dumps({"t": SENTENCE.replace(" ", "\n")}).encode(), "holds 1 training text"),
+    ("accents.json", json.dumps({"t": "Wer früh übt, wird später Meister!"}).encode(), "holds 1 training text"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_scan_finds(folder, name, content, expected):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content(path) if callable(content) else path.write_bytes(content)
+    findings = scan(folder, "model", FORBIDDEN)
+    assert any(expected in finding.problem for finding in findings) if expected else findings == []
+    assert not any(secret in str(finding) for finding in findings for secret in SECRETS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "metadata", "expected"),
+    [
+        ({"text": [SENTENCE, "it lies in /home/anna/x"]}, {}, None),  # a data set consists of its texts
+        ({"text": [SENTENCE, f"mine is {HF}"]}, {}, NO_SECRET),
+        ({"texts": [["fine"], ["also", GITHUB]]}, {}, NO_SECRET),
+        ({"text": [SENTENCE]}, {"note": HF}, NO_SECRET),
+        ({"text": [SENTENCE]}, {"from": "/home/anna/x"}, "path of this machine"),
+    ],
+)
+def test_scan_reads_parquet(tmp_path, columns, metadata, expected):
+    (tmp_path / "README.md").write_text("# rows")
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), tmp_path / "train.parquet")
+    findings = scan(tmp_path, "dataset", [SENTENCE])
+    assert [expected in finding.problem for finding in findings] == ([True] if expected else [])
+    assert HF not in str(findings)
+
+
+def test_a_file_that_is_no_parquet_is_no_data(folder):
+    (folder / "train.parquet").write_bytes(b"PAR1 and more PAR1")
+    assert sorted(f.file for f in scan(folder, "dataset")) == ["model.safetensors", "train.parquet"]
+    with pytest.raises(ValueError, match="unknown kind 'space'; choose one of model, dataset, metric"):
+        scan(folder, "space")
+
+
+def test_vocabularies_of_tokenizers_are_published_by_name(folder):
+    (folder / "bpe.codes").write_text("#version: 0.2\nt h 1024\nth e</w> 512\n")
+    for name in ("sentencepiece.bpe.model", "spiece.model"):
+        (folder / name).write_bytes(b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n\t\n\x04\xe2\x96\x81e\x15\0\0\0\xc0")
+    assert scan(folder, "model", FORBIDDEN) == []
+    assert "spiece.model" in {f.file for f in scan(folder, "dataset")}
+
+
+def test_the_folders_own_places_are_found_wherever_they_lie(folder, monkeypatch):
+    monkeypatch.setattr(scanning, "_LOCAL_PATH", "(?!)")  # else the temporary directory alone would explain it
+    for place in (folder, Path.cwd(), Path.home(), "/srv/data"):
+        (folder / "notes.md").write_text(f"weights:{place}/x, not /srv/database")
+        problems = [finding.problem for finding in scan(folder, "model", local_roots=["/srv/data"])]
+        assert problems == [f"names a path of this machine ({place}...)"]
+
+
+def test_a_folder_without_card_is_refused(folder):
+    (folder / "README.md").unlink()
+    assert [finding.file for finding in scan(folder, "model")] == ["README.md"]
+
+
+def test_many_forbidden_texts_are_fast(folder):
+    (folder / "tokenizer.json").write_text(json.dumps({f"word{i}": i for i in range(30_000)}))
+    (folder / "notes.md").write_text("text 123456 of the training data, in the middle of a line")
+    start = time.perf_counter()
+    findings = scan(folder, "model", [f"Text {i} of the training data" for i in range(300_000)])
+    assert time.perf_counter() - start < 15
+    assert [finding.problem for finding in findings] == [
+        "holds 1 training text(s), the first begins 'text 123456 of the training ...'"
+    ]
