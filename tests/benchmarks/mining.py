@@ -1,181 +1,181 @@
-"""What mining pairs out of the tweet stream costs: reading, growth, drawing of co-pairs; and a plan for two months.
+"""What mining the tweet stream costs: reading beside unpacking and parsing alone, growth, co-pairs against a scan.
 
-    python -m tests.benchmarks.mining reading --data ~/stream           # as a share of unpacking and parsing alone
-    python -m tests.benchmarks.mining growth --json growth.json         # 1, 10 and 100 synthetic minutes
-    python -m tests.benchmarks.mining pairs                             # co-pairs of 10,000 to 1,000,000 replies
-    python -m tests.benchmarks.mining plan --figures growth.json        # 27 GB on 1 and on 32 machines, on paper
+    python -m tests.benchmarks.mining reading ~/stream     # real or synthetic minutes
+    python -m tests.benchmarks.mining growth               # 1, 10 and 100 synthetic minutes
+    python -m tests.benchmarks.mining pairs                # co-pairs of 10,000 to 1,000,000 replies
 
-Everything is measured in fresh processes. Seconds are those of the processor, of all processes together, after the
-libraries were loaded. How many a piece of work takes depends on what else the machine does: unpacking and parsing alone
-is therefore measured at the same time, file after file, on one core. Memory is looked at five times a second, and pages
-that processes share count once.
+Every run has a process of its own. Seconds are those of the processor, of all its processes together, after the
+libraries were loaded. Unpacking and parsing alone is measured in the same minute, since how much a processor does
+depends on what else it is doing.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import statistics
+import bz2
+import multiprocessing
+import os
+import random
 import tempfile
-from datetime import UTC, datetime
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import mining_runs as runs
-from tests.benchmarks.processes import Beside, measured
+import psutil
 
-MONTHS = 27e9  # bytes of November and December 2020, packed
-LINKS = 8_501 / 15.82e6  # answers for each packed byte, as often as they are seen: 13 real minutes of July 2019
-LINK_BYTES = 160  # of memory for each in `conversations`: 16 of its two numbers, 110 to 146 to connect them
-SCAN_MOST = 100_000  # replies up to which all are searched for each tweet
-READING = "unpacking and parsing {alone:.2f} s, mining {mined:.2f} s, by the clock {clock:.2f} s: share {share:.2f}"
-GROWTH = """{minutes:,} minutes, {mb:,.1f} MB: {per_reading:.2f} s of reading and {per_pairing:.3f} s of pairing each
-  unpacking and parsing took {per_alone:.2f} s at the time, {share:.2f} of reading; memory {peak_mib:,.0f} MiB
-  between the stages {rows_share:.3f} and {paired_share:.3f} bytes for each packed byte; {pairs}"""
-PAIRS = "{replies:,} replies: {pairs:,} co-pairs in {seconds:.2f} s, by the clock {clock:.2f} s; memory {mib:,.0f} MiB"
-SCAN = "  a scan for each of {pairs:,} tweets: {seconds:.2f} s, {ratio:.1f} times as long"
-PLAN = """{machines} machines of {cores} cores: reading {reading:.2f} h, shard after shard; of a shard a core reads
-  {waves} files one after the other, and {busy:.0%} of the cores are busy; pairing {pairing:.2f} h, as if one core did
-  it all; {shuffle:.1f} GB from each machine to the others; {memory:.1f} GiB of memory in each,
-  {first:.1f} GiB in the first, where conversations are connected"""
+from tests.benchmarks import stream
 
 
-def reading(options: argparse.Namespace) -> dict[str, Any]:
-    """The share of the miner's first stage that unpacking and parsing alone would take."""
-    files = sorted(options.data.rglob("*.json.bz2"))
-    if not files:
-        raise SystemExit(f"{options.data}: no *.json.bz2 in or below this folder")
-    total, rounds = sum(file.stat().st_size for file in files), []
-    for _ in range(options.rounds):
-        with tempfile.TemporaryDirectory() as folder, Beside(runs.pace, files) as pace:
-            found = measured(runs.time_reading, files, Path(folder)).value
-        rounds.append(found | {"alone": pace.value * total, "share": pace.value * total / found["mined"]})
-        print(READING.format(**rounds[-1]), flush=True)
-    share, seconds = (statistics.median(found[part] for found in rounds) for part in ("share", "mined"))
-    print(f"{len(files):,} files, {total / 1e6:.1f} MB: share {share:.2f}, {total / seconds / 1e6:.2f} MB/s per core")
-    return {"rounds": rounds, "bytes": total, "share": share, "bytes_per_second": total / seconds}
+def parse_only(files: list[Path]) -> dict[str, float]:
+    """Each file unpacked in one go and every line parsed by orjson."""
+    from orjson import loads
+
+    begin = seconds()
+    lines = sum(
+        loads(line) is not None for file in files for line in bz2.decompress(file.read_bytes()).splitlines() if line
+    )
+    return {"lines": lines, "seconds": seconds() - begin}
 
 
-def growth(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time, memory and intermediate bytes for some numbers of synthetic minutes."""
-    from tests.benchmarks.search import slope
-    from tests.benchmarks.stream_files import write
+def mine(files: list[Path], folder: Path) -> dict[str, float]:
+    """The miner's first stage and the rest."""
+    from dataset_scripts.twitter_stream import mining, parsing
+    from dataset_scripts.twitter_stream.engine import start_engine
+    from dataset_scripts.twitter_stream.files import parts
+    from dataset_scripts.twitter_stream.options import MiningOptions
 
-    sizes, figures = whole(options.sizes or "1,10,100"), []
-    if len(list(options.stream.rglob("*.json.bz2"))) < sizes[-1]:
-        write(options.stream, sizes[-1], datetime(2020, 11, 1, tzinfo=UTC))
-    files = sorted(options.stream.rglob("*.json.bz2"))
-    for minutes in sizes:
-        with tempfile.TemporaryDirectory() as folder, Beside(runs.pace, files[:minutes]) as pace:
-            run = measured(runs.time_mining, files[:minutes], Path(folder))
-        found = {"minutes": minutes, "peak": run.peak, "largest": run.largest, **run.value}
-        found["alone"] = pace.value * found["bytes"]
-        found["share"] = found["alone"] / found["reading"]
-        figures.append(found)
-        per = {f"per_{part}": found[part] / minutes for part in ("reading", "pairing", "alone")}
-        shares = {f"{part}_share": found[part] / found["bytes"] for part in ("rows", "paired")}
-        print(GROWTH.format(**found, **per, **shares, mb=found["bytes"] / 1e6, peak_mib=run.peak / 2**20), flush=True)
-        keep(options.json, figures)
-    if len(sizes) > 1:
-        grows = {part: [found[part] * found["minutes"] / found["alone"] for found in figures]
-                 for part in ("reading", "pairing")} | {"memory": [found["peak"] for found in figures]}  # fmt: skip
-        print("as an exponent of the minutes, time in units of unpacking and parsing a minute: "
-              + ", ".join(f"{part} {slope(sizes, values):.2f}" for part, values in grows.items()))  # fmt: skip
-    return figures
+    start_engine("native")
+    options = MiningOptions()
 
+    def read(files: list[Path], folder: Path) -> None:
+        pieces = list(parts(files))
+        size = mining.shard_size(sum(piece["bytes"] for piece in pieces), os.cpu_count() or 1)
+        parsing.parse(pieces, folder, options, parsing.bucket_count(pieces), size)
 
-def pairs(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Seconds of co-pairs, beside those of a scan for each tweet as far as that comes to an end."""
-    figures = []
-    for count in whole(options.sizes or "10000,100000,1000000"):
-        with tempfile.TemporaryDirectory() as folder:
-            rows = Path(folder) / "rows.parquet"
-            runs.write_replies(rows, count)
-            ours = measured(runs.time_pairs, rows, Path(folder))
-            found = {"replies": count, "peak": ours.peak, "ours": ours.value}
-            print(PAIRS.format(**found["ours"], replies=count, mib=ours.peak / 2**20), flush=True)
-            if count <= SCAN_MOST:
-                found["scan"] = scan = measured(runs.time_scan, rows).value
-                found["ratio"] = scan["seconds"] / ours.value["seconds"]
-                print(SCAN.format(**scan, ratio=found["ratio"]), flush=True)
-        figures.append(found)
-        keep(options.json, figures)
-    return figures
+    read(files[:1], folder / "first")  # what happens once is not measured
+    begin = seconds()
+    read(files, folder / "work" / "rows")
+    middle = seconds()
+    mined = mining.mine(files, folder / "out", folder / "work", options)  # finds the first stage done
+    return {
+        "reading": middle - begin,
+        "pairing": seconds() - middle,
+        "pairs": sum(counts["pairs found"] for counts in mined.sets.values()),
+    }
 
 
-def plan(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Hours, shuffled bytes and memory for two months, out of the largest run of `growth`."""
-    figures = json.loads(options.figures.read_text(encoding="utf-8"))
-    found = figures[-1] | {"peak": full_bucket(figures)}
-    scale = MONTHS / found["bytes"]
-    rates = {part: found["bytes"] / found[part] / 1e6 for part in ("reading", "pairing")}
-    print(f"per core and second {rates['reading']:.2f} MB read and {rates['pairing']:.2f} MB paired\n"
-          f"{MONTHS / 1e9:.0f} GB: {scale * found['reading'] / 3600:.1f} core hours reading; "
-          f"{scale * found['rows'] / 1e9:.1f} GB of rows are shuffled, "
-          f"{scale * (found['rows'] + found['paired']) / 1e9:.1f} GB of intermediate files in all\n"
-          f"{MONTHS * LINKS / 1e6:.1f} million answers connect conversations, "
-          f"{MONTHS * LINKS * LINK_BYTES / 2**30:.1f} GiB on one machine")  # fmt: skip
-    plans = [hours(found, machines, options.cores) for machines in (1, 32)]
-    for each in plans:
-        print(PLAN.format(**each))
-    return plans
+def co_pairs(count: int, folder: Path, scan: bool) -> dict[str, float]:
+    """Two answers to each tweet out of `count` replies by the miner, or by searching all replies for each tweet."""
+    import pandas as pd
+
+    from dataset_scripts.twitter_stream import pairing, sets
+    from dataset_scripts.twitter_stream.engine import start_engine
+    from dataset_scripts.twitter_stream.options import MiningOptions
+
+    draw = random.Random(0)
+    owners = [int(count * draw.random() ** 2.2) * 0x9E3779B97F4A7C15 % 2**64 for _ in range(count)]
+    rows = {
+        "kind": ["reply"] * count,
+        "state": [0] * count,
+        "number": [0] * count,
+        "owner": owners,
+        "text": [f"an answer of more than twenty characters, {draw.getrandbits(40)}" for _ in range(count)],
+        "child": [draw.getrandbits(64) for _ in range(count)],
+    }
+    frame = pd.DataFrame(rows).astype({"state": "int8", "owner": "uint64", "child": "uint64"})
+    if scan:
+        begin, replies = seconds(), frame["owner"].value_counts()
+        for owner in replies.index[replies > 1]:
+            frame[frame["owner"] == owner].sample(2, random_state=0)
+        return {"seconds": seconds() - begin}
+    start_engine("native")
+    (folder / "shard-0" / "bucket=0").mkdir(parents=True)
+    frame.to_parquet(folder / "shard-0" / "bucket=0" / "rows.parquet")
+    begin = seconds()
+    folders, _ = pairing.pair([folder / "shard-0"], folder / "work", MiningOptions(pairs=None), 1, [])
+    files = [str(file) for each in folders for file in sorted((each / pairing.ROWS).glob("*.parquet"))]
+    counts = sets.write_set("coreply", files, sets.held_out(files), folder, MiningOptions(pairs=None))
+    return {"seconds": seconds() - begin, "pairs": counts["pairs found"]}
 
 
-def full_bucket(figures: list[dict[str, Any]]) -> float:
-    """Bytes of memory where a bucket is as full as it may get: the largest run's, and what the last step adds."""
-    from dataset_scripts.twitter_stream.parsing import BUCKET_BYTES
-
-    before, last = figures[-2:] if len(figures) > 1 else figures * 2
-    grown = (last["peak"] - before["peak"]) / max(1, last["bytes"] - before["bytes"])
-    return last["peak"] + max(0.0, grown) * max(0, BUCKET_BYTES - last["bytes"])
-
-
-def hours(found: dict[str, Any], machines: int, cores: int) -> dict[str, Any]:
-    """What some machines take, if they only wait for each other at the end of a shard.
-
-    The first machine also connects the conversations, at another time than it reads: what it needs is at most the sum.
-    """
-    from dataset_scripts.twitter_stream.mining import shard_size
-
-    scale, file = MONTHS / found["bytes"], found["bytes"] / found["minutes"]
-    shard = shard_size(MONTHS, machines * cores)
-    waves = math.ceil(shard / file / (machines * cores))
-    memory = found["peak"] + (cores - 1) * found["largest"]
-    seconds = MONTHS / shard * waves * found["reading"] / found["minutes"]
-    return {"machines": machines, "cores": cores, "waves": waves, "reading": seconds / 3600,
-            "busy": scale * found["reading"] / (seconds * machines * cores),
-            "pairing": scale * found["pairing"] / 3600,
-            "shuffle": scale * found["rows"] / machines * (1 - 1 / machines) / 1e9,
-            "memory": memory / 2**30, "first": (memory + MONTHS * LINKS * LINK_BYTES) / 2**30}  # fmt: skip
+def seconds() -> float:
+    """Seconds of the processor that this process and all below it have used."""
+    total = 0.0
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
 
 
-def whole(numbers: str) -> list[int]:
-    """Numbers separated by commas, in ascending order."""
-    return sorted(int(number) for number in numbers.split(","))
+def measured(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """Calls a function in a fresh process; its result, and `mib`, the most memory of that and all below it."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        process, done, peak = psutil.Process(pool.submit(os.getpid).result()), threading.Event(), 0
 
+        def look() -> None:
+            nonlocal peak
+            while not done.wait(0.2):
+                with suppress(psutil.Error):
+                    peak = max(
+                        peak, sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
+                    )
 
-def keep(path: Path | None, figures: Any) -> None:
-    """Writes figures, if there is where to."""
-    if path:
-        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        watch = threading.Thread(target=look)
+        watch.start()
+        try:
+            return pool.submit(function, *arguments).result() | {"mib": peak / 2**20}
+        finally:
+            done.set()
+            watch.join()
 
 
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    measures = {"reading": reading, "growth": growth, "pairs": pairs, "plan": plan}
-    parser.add_argument("what", choices=measures)
-    parser.add_argument("--data", type=Path, default=Path("data/stream"), help="reading: folder of *.json.bz2")
-    parser.add_argument("--rounds", type=int, default=3, help="reading: repetitions (default: %(default)s)")
-    parser.add_argument("--stream", type=Path, default=Path("data/stream"),
-                        help="growth: synthetic minutes, written if too few (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--sizes", help="growth: numbers of minutes; pairs: numbers of replies; separated by commas")
-    parser.add_argument("--figures", type=Path, default=Path("growth.json"), help="plan: what growth wrote")
-    parser.add_argument("--cores", type=int, default=16, help="plan: cores of a machine (default: %(default)s)")
-    parser.add_argument("--json", type=Path, help="file to write the figures to")
+    parser.add_argument("what", choices=("reading", "growth", "pairs"))
+    parser.add_argument(
+        "folder", type=Path, nargs="?", help="of *.json.bz2; for growth where synthetic minutes are kept"
+    )
+    parser.add_argument("--sizes", help="minutes or replies, by commas")
     options = parser.parse_args()
-    keep(options.json, measures[options.what](options))
+    sizes = [
+        int(size)
+        for size in (options.sizes or {"growth": "1,10,100"}.get(options.what, "10000,100000,1000000")).split(",")
+    ]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        if options.what == "pairs":
+            for size in sizes:
+                ours = measured(co_pairs, size, Path(temporary, str(size)), False)
+                text = (
+                    f"{size:,} replies: {ours['pairs']:,} co-pairs in {ours['seconds']:.2f} s, {ours['mib']:,.0f} MiB"
+                )
+                if size <= 100_000:
+                    scan = measured(co_pairs, size, Path(temporary), True)["seconds"]
+                    text += f"; a scan for each tweet takes {scan / ours['seconds']:.1f} times as long"
+                print(text, flush=True)
+            return
+        runs = (
+            [sorted(folder.rglob("*.json.bz2"))]
+            if options.what == "reading"
+            else [stream.write(folder, n) for n in sizes]
+        )
+        for number, files in enumerate(runs):
+            begin = time.perf_counter()
+            ours = measured(mine, files, Path(temporary, f"run-{number}"))
+            clock, alone = time.perf_counter() - begin, measured(parse_only, files)
+            megabytes = sum(file.stat().st_size for file in files) / 1e6
+            share = alone["seconds"] / ours["reading"]
+            print(f"{len(files):,} minutes, {megabytes:,.1f} MB, {clock:.1f} s by the clock, {ours['mib']:,.0f} MiB")
+            print(
+                f"  reading {ours['reading']:.2f} s, unpacking and parsing alone {alone['seconds']:.2f} s: {share:.2f}"
+            )
+            print(f"  pairing {ours['pairing']:.2f} s, {ours['pairs']:,} pairs", flush=True)
 
 
 if __name__ == "__main__":
