@@ -18,7 +18,8 @@ DEFAULT_RECIPE = "stance-demo"
 
 def systems() -> list[str]:
     """Names of the systems, sorted; folders that somebody adds to the package's path count as well."""
-    return sorted({file.parent.name for folder in __path__ for file in Path(folder).glob("*/system.py")})
+    rooms = {file.parent.name for folder in __path__ for file in Path(folder).glob("*/system.py")}
+    return sorted(rooms - {"base"})  # which has their contract
 
 
 def get_system(name: str) -> type[System]:

@@ -11,7 +11,8 @@ from huggingface_hub import EvalResult, ModelCardData
 from huggingface_hub.repocard_data import eval_results_to_model_index
 
 from dataset_scripts.base.files import write_text
-from modeling.base.report import HEADER, comparison_rows, demonstration_rows, legend, text_table
+from dataset_scripts.base.tables import markdown
+from modeling.base.results import comparison, demonstrations, legend, table
 from modeling.base.system import System
 
 FOLDER = Path(__file__).parents[2] / "model_cards"
@@ -24,7 +25,7 @@ def write_cards(system: System, results: dict[str, Any], run_dir: Path) -> None:
 
     Args:
         system: The system, for citation and prose.
-        results: Facts from `modeling.base.report.evaluate_run`.
+        results: Facts from `modeling.base.results.evaluate_run`.
         run_dir: Folder of the run.
     """
     for kind in ("merged", "adapter"):
@@ -47,11 +48,11 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
         usage=_usage(system, results, kind),
         demonstrations=_demonstrations(results),
         paper_note=f"The paper's figures: {results['paper_setup']}.",
-        results=f"{text_table(HEADER, comparison_rows(results))}\n\n{legend(results)}",
+        results=f"{table(comparison(results))}\n\n{legend(results)}",
         plots=_plots(results, kind),
         training=_training(results),
         prose=(FOLDER / results["system"] / "README.md").read_text(encoding="utf-8").strip(),
-        citation=system.PAPER.citation.strip(),
+        citation=system.paper.citation.strip(),
         environment=", ".join(f"{name} {version}" for name, version in results["environment"].items()),
     )
     return f"---\n{front_matter(system, results, kind).to_yaml()}\n---\n\n{body}"
@@ -141,7 +142,7 @@ def _usage(system: System, results: dict[str, Any], kind: str) -> str:
 
 
 def _demonstrations(results: dict[str, Any]) -> str:
-    return text_table(["relation", "first", "second", "base", "this model"], demonstration_rows(results))
+    return table(demonstrations(results, {"base": "base", "trained": "this model"}))
 
 
 def _plots(results: dict[str, Any], kind: str) -> str:
@@ -162,4 +163,4 @@ def _training(results: dict[str, Any]) -> str:
     trainable, total = results["trainable_parameters"], results["all_parameters"]
     lines.append(f"- trainable parameters: {trainable:,} of {total:,} ({100 * trainable / total:.2f} %)")
     options = [[key, "none" if value is None else str(value)] for key, value in results["recipe"].items()]
-    return "\n".join(lines) + "\n\n" + text_table(["option", "value"], options)
+    return "\n".join(lines) + "\n\n" + markdown(["option", "value"], options)

@@ -15,6 +15,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.evaluation import BaseEvaluator
 from sklearn.metrics import roc_auc_score
 
+from dataset_scripts.base.sources import source_name
 from modeling.base.plots import densities
 from modeling.base.vectors import pair_similarities
 
@@ -209,6 +210,12 @@ def evaluate_models(
             }
         )
     return evaluations
+
+
+def of_source(source: str, split: str) -> dict[str, str]:
+    """The `dataset` and `dataset_id` of an evaluator on a split of a source."""
+    name = source_name(source)
+    return {"dataset": f"{name} ({split})", "dataset_id": name}
 
 
 def texts(rows: Mapping[str, Sequence], column: str, dataset: str) -> list[str]:

@@ -10,7 +10,7 @@ from math import isclose
 from statistics import mean, stdev
 from typing import Any
 
-from modeling.base.report import cell, printed, text_table
+from dataset_scripts.base.tables import markdown
 
 SEED = "seed"
 WIDEST = 8  # an axis whose values span more than this factor is logarithmic
@@ -100,7 +100,7 @@ def fold_seeds(finished: Finished) -> list[Point]:
                     figure.ours.append(evaluation["trained"][metric])
                 if evaluation["base"].get(metric) is not None:
                     figure.base[values.get(SEED)] = evaluation["base"][metric]
-                paper = printed(results["paper"], metric, evaluation)
+                paper = results["paper"].get(metric, {})
                 figure.paper, figure.paper_base = paper.get("trained"), paper.get("base")
     return list(points.values())
 
@@ -133,7 +133,7 @@ def grid_table(finished: Finished) -> str:
         row += [str(point.runs)] if seeds else []
         rows.append(row + [_cell(f.paper, f.ours) for f in (point.figures.get(metric, none) for metric in metrics)])
     note = " Ours is the mean over seeds ± their standard deviation." if seeds else ""
-    return f"Paper: {finished[0][1]['paper_setup']}. Each cell: paper / ours.{note}\n\n" + text_table(header, rows)
+    return f"Paper: {finished[0][1]['paper_setup']}. Each cell: paper / ours.{note}\n\n" + markdown(header, rows)
 
 
 def _base_row(points: list[Point], metrics: list[str], width: int) -> list[str]:
@@ -148,6 +148,11 @@ def _base_row(points: list[Point], metrics: list[str], width: int) -> list[str]:
             values = values[:1]
         cells.append(_cell(figures[0].paper_base, values))
     return ["base", *[""] * (width - 1), *cells]
+
+
+def cell(value: float | int | None) -> str:
+    """A figure for a table: a count whole, a measure with three decimals, nothing for None."""
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def _cell(paper: float | None, ours: list[float]) -> str:

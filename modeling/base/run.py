@@ -20,7 +20,7 @@ from modeling.base.grid_plots import write_grid
 from modeling.base.processes import check_world_size, process_state
 from modeling.base.recipe import Recipe
 from modeling.base.release import release
-from modeling.base.report import evaluate_run, evaluation_options, print_report
+from modeling.base.results import evaluate_run, evaluation_options, print_report
 from modeling.base.system import System
 from modeling.base.training import parameter_facts, train
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import yaml
-
-from modeling.base.summary import Summary
+from modeling.base.results import Paper
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -57,93 +57,10 @@ class Data:
     groups: dict[str, Sequence[Hashable]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class PaperResult:
-    """A figure printed in the paper, to stand beside ours.
-
-    Attributes:
-        table: Where it is printed, e.g. "Table 2".
-        metric: Our key of the same measure on the test evaluators.
-        value: The figure.
-        settings: The options under which it was obtained; it applies to a recipe that has all of them. `data` of them
-            are corpora, each part of the name of one of the recipe's.
-        of_base: Whether it is the untrained encoder's.
-        data: Name of the corpus it was measured on; ours stands beside it where its data's name contains this.
-    """
-
-    table: str
-    metric: str
-    value: float
-    settings: dict[str, Any]
-    of_base: bool = False
-    data: str = ""
-
-    def applies(self, recipe: Recipe | Mapping[str, Any]) -> bool:
-        """Whether the recipe, or another record of settings, has all settings of this figure."""
-        return all(
-            _are_called(value, recipe[key]) if key == "data" else recipe[key] == value
-            for key, value in self.settings.items()
-        )
-
-
-def _are_called(corpora: list[str], sources: list[str]) -> bool:
-    """Whether there is a source for each corpus, with the corpus in its name, and no other."""
-    names = [Path(source).name for source in sources]
-    return len(names) == len(corpora) and all(any(corpus in name for name in names) for corpus in corpora)
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A published paper: one YAML file `paper.yaml` in the room of its system.
-
-    Attributes:
-        setup: What its figures were measured on.
-        citation: BibTeX.
-        results: Its figures.
-        headline: The setting it recommends, whose figures stand beside a model of any other: option -> value, with all
-            options that its figures depend on.
-        headline_name: The same in words.
-        summary: Its own table of models, if evaluations here show it with our rows below.
-    """
-
-    setup: str
-    citation: str
-    results: list[PaperResult]
-    headline: dict[str, Any]
-    headline_name: str
-    summary: Summary | None = None
-
-    @classmethod
-    def load(cls, name: str) -> Paper:
-        """Reads `modeling/NAME/paper.yaml`."""
-        record = yaml.safe_load((Path(__file__).parents[1] / name / "paper.yaml").read_text(encoding="utf-8"))
-        results = [result for table in record["tables"] for result in _figures(table)]
-        headline = record["headline"]
-        summary = Summary.read(record["summary"]) if "summary" in record else None
-        return cls(record["setup"], record["citation"], results, headline["settings"], headline["name"], summary)
-
-
-def _figures(table: dict[str, Any]) -> Iterable[PaperResult]:
-    """The figures of a table: of one metric at points of an axis, or of several metrics."""
-    label, data = table["table"], table.get("data", "")
-    if "axis" not in table:
-        for metric, value in table.get("base", {}).items():
-            yield PaperResult(label, metric, value, {}, of_base=True, data=data)
-        for row in table["rows"]:
-            for metric, value in row["values"].items():
-                yield PaperResult(label, metric, value, row["settings"], data=data)
-        return
-    yield PaperResult(label, table["metric"], table["base"], {}, of_base=True, data=data)
-    for row in table["rows"]:
-        for point, value in zip(table["points"], row["values"], strict=True):
-            yield PaperResult(label, table["metric"], value, {**row["settings"], table["axis"]: point}, data=data)
-
-
 class System(ABC):
     """A published system. Its file reads like the method section of its paper.
 
     Attributes:
-        PAPER: The paper, with its figures.
         PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
         DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
         TAGS: Hub tags of its models.
@@ -153,7 +70,6 @@ class System(ABC):
             where the model is no more than a SentenceTransformer.
     """
 
-    PAPER: ClassVar[Paper]
     PRIMARY: ClassVar[str]
     DEMONSTRATIONS: ClassVar[list[tuple[str, str, str]]]
     TAGS: ClassVar[list[str]] = []
@@ -166,6 +82,11 @@ class System(ABC):
         self.recipe, self.options = recipe, recipe.options
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
+
+    @cached_property
+    def paper(self) -> Paper:
+        """The paper, with its figures: `paper.yaml` beside the system's file."""
+        return Paper.read(Path(inspect.getfile(type(self))).with_name("paper.yaml"))
 
     @abstractmethod
     def load_data(self) -> Data:
@@ -229,7 +150,7 @@ class System(ABC):
         """Writes what the model has beside its encoder into the folder of the encoder or its adapter."""
 
     @classmethod
-    def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:  # noqa: B027
+    def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:
         """Puts what `save_modules` wrote on the model that was loaded from the folder, in place, and proves it."""
 
     def load_trained(self) -> SentenceTransformer:

@@ -24,7 +24,7 @@ from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.models import adapter_folder
 from modeling.base.recipe import listed
-from modeling.base.system import Data, Paper, Phase, System
+from modeling.base.system import Data, Phase, System
 from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.encoder import USAGE
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, retrieval
@@ -50,7 +50,6 @@ class BipolarSystem(System):
     """
 
     PRIMARY = "counters_accuracy_epa"
-    PAPER = Paper.load("bipolar")
     TAGS = ["argument-mining", "counter-arguments", "retrieval"]
     ASYMMETRIC = True
     USAGE = USAGE

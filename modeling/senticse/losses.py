@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +14,7 @@ from sentence_transformers.base.losses.merged_forward import embed_columns, merg
 from sentence_transformers.util.distributed import all_gather, is_dist_initialized
 from torch import Tensor, nn
 
-from modeling.base.system import Paper
+from modeling.base.results import Paper
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import MaskedLanguageHead
 
@@ -175,7 +176,7 @@ class SenticseLoss(nn.Module):
     @property
     def citation(self) -> str:
         """BibTeX of the paper."""
-        return Paper.load("senticse").citation
+        return Paper.read(Path(__file__).with_name("paper.yaml")).citation
 
 
 def _per_token(column: dict[str, Tensor], key: str) -> bool:

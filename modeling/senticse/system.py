@@ -21,13 +21,12 @@ from dataset_scripts.base.sources import has_config, load_source, source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.holding import held, with_replay
 from modeling.base.recipe import Recipe, listed
-from modeling.base.system import Data, Paper, Phase, System
+from modeling.base.system import Data, Phase, System
 from modeling.senticse.evaluation import SgtsEvaluator
 from modeling.senticse.lexicon import WordPolarity, load_lexicon
 from modeling.senticse.lm_head import load_head
 from modeling.senticse.losses import SenticseLoss, WordOptions
 
-PAPER = Paper.load("senticse")
 COLUMNS = ["positive1", "positive2", "negative1", "negative2"]
 
 
@@ -38,7 +37,6 @@ class SenticseSystem(System):
     """
 
     PRIMARY = "sgts_spearman"
-    PAPER = PAPER
     TAGS = ["sentiment", "sentiment-analysis", "opinion-mining"]
     DEMONSTRATIONS = [
         ("The soup was wonderful.", "The soup was awful.", "opposite sentiment, same subject"),

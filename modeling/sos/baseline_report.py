@@ -10,8 +10,7 @@ import numpy as np
 import yaml
 
 from dataset_scripts.base.files import write_text
-from dataset_scripts.base.tables import write_table
-from modeling.base.report import text_table
+from dataset_scripts.base.tables import markdown, write_table
 from modeling.sos.evaluation import BROADLY_DIFFERENT, agreement
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def render(name: str, rows: Dataset, ours: Figures, paper: Figures, notes: dict[
             keys = [(method, domain, measure) for domain in domains for measure in measures]
             if any(side.get(key) is not None for side in (paper, ours) for key in keys):
                 body.append([method, *(_cell(paper, ours, key) for key in keys)])
-        parts.append(f"### {title}\n\n{text_table(header, body)}")
+        parts.append(f"### {title}\n\n{markdown(header, body)}")
     counted = [f"{method}: " + ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
                for method, counts in notes.items() if any(counts.values())]  # fmt: skip
     return "\n\n".join([*parts, *(["Counted: " + "; ".join(counted) + "."] if counted else [])])

@@ -21,10 +21,9 @@ from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.holding import held, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
-from modeling.base.system import Data, Paper, Phase, System
+from modeling.base.system import Data, Phase, System
 from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator
 
-PAPER = Paper.load("sos")
 OBJECTIVES = {"siamese": "pairs", "triplet": "triplets"}
 COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
 
@@ -67,7 +66,6 @@ class SosSystem(System):
     """
 
     PRIMARY = "triplets_accuracy"
-    PAPER = PAPER
     TAGS = ["opinion-mining", "opinion-similarity", "reviews", "sentiment"]
     DEMONSTRATIONS = [
         ("The soup was wonderful.", "We loved the soup.", "same aspect, same appraisal"),

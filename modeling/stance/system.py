@@ -7,11 +7,9 @@ triplets first and pairs after (hybrid).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
-import torch
 from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import (
@@ -20,14 +18,14 @@ from sentence_transformers.sentence_transformer.losses import (
     TripletDistanceMetric,
     TripletLoss,
 )
-from torch import Tensor, nn
+from torch import nn
 
-from dataset_scripts.base.sources import has_config, load_split, source_name
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator
+from dataset_scripts.base.sources import has_config, source_name
+from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
 from modeling.base.holding import held, with_replay
 from modeling.base.models import load_backbone
-from modeling.base.system import Data, Paper, Phase, System
-from modeling.base.vectors import pair_similarities
+from modeling.base.system import Data, Phase, System
+from modeling.base.vectors import Vectors, pair_similarities
 from modeling.stance.evaluation import (
     AlignmentEvaluator,
     FilteredStanceEvaluator,
@@ -36,8 +34,8 @@ from modeling.stance.evaluation import (
     StanceEvaluator,
     TopicEvaluator,
 )
+from modeling.stance.losses import LinearContrastiveLoss
 
-PAPER = Paper.load("stance")
 TEST_FILTER = 0.5  # the paper's test figures are over pairs that the base finds this similar
 # statements, party whose view they state, and threshold of table 4; the topic they are on in labelled samples
 QUERIES = (
@@ -46,56 +44,14 @@ QUERIES = (
 )
 QUERIED_TOPIC = "abort"
 OBJECTIVES = {"siamese": ["pairs"], "triplet": ["triplets"], "hybrid": ["triplets", "pairs"]}
-COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
-
-
-class LinearContrastiveLoss(nn.Module):
-    """Contrastive loss that is linear in the distance (Ghafouri et al., 2024, equation of section 3.3).
-
-    `y D + (1 - y) max(m - D, 0)` with D = 1 - cos in [0, 2] and y = 1 for agreement, averaged over the batch.
-
-    Args:
-        model: The encoder.
-        margin: Distance m beyond which opposing texts cost nothing, in (0, 2].
-
-    Inputs:
-        +----------------------+----------------------------+
-        | Texts                | Labels                     |
-        +======================+============================+
-        | (sentence, sentence) | 1 if they agree, 0 oppose  |
-        +----------------------+----------------------------+
-    """
-
-    def __init__(self, model: SentenceTransformer, margin: float) -> None:
-        super().__init__()
-        self.model = model
-        self.margin = margin
-
-    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-        embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]
-        return self.compute_loss_from_embeddings(embeddings, labels)
-
-    def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
-        """The loss of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
-        distance = 1 - torch.cosine_similarity(*embeddings)
-        agree = labels.to(distance.dtype)
-        return (agree * distance + (1 - agree) * torch.relu(self.margin - distance)).mean()
-
-    def get_config_dict(self) -> dict[str, float]:
-        """The hyperparameters, for logs and cards."""
-        return {"margin": self.margin}
-
-    @property
-    def citation(self) -> str:
-        """BibTeX of the paper."""
-        return PAPER.citation
+TEXTS = {"pairs": ["sentence1", "sentence2"], "triplets": ["anchor", "positive", "negative"]}
+LABEL = {"pairs": ["label"], "triplets": []}
 
 
 class StanceSystem(System):
     """The system of section 3; `objective`, `margin`, `contrastive` and the two filters are its options."""
 
     PRIMARY = "stance_auroc"
-    PAPER = PAPER
     TAGS = ["stance", "opinion-mining", "argument-mining"]
     DEMONSTRATIONS = [
         ("I love pineapple on pizza.", "I hate pineapple on pizza.", "opposite stance"),
@@ -106,23 +62,20 @@ class StanceSystem(System):
     ]
 
     def load_data(self) -> Data:
-        kinds = OBJECTIVES[self.recipe["objective"]]
-        base = None
-        train, counts = {}, {}
-        for kind in kinds:
-            rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in self.training_rows(kind)])
-            rows = rows.shuffle(seed=self.recipe.seed)
+        recipe, train, counts = self.recipe, {}, {}
+        filters = {kind: recipe[f"filter_{kind}"] for kind in OBJECTIVES[recipe["objective"]]}
+        base = None if set(filters.values()) == {None} else self._base_vectors()
+        for kind, threshold in filters.items():
+            parts = [rows.select_columns(TEXTS[kind] + LABEL[kind]) for rows in self.training_rows(kind)]
+            rows = concatenate_datasets(parts).shuffle(seed=recipe.seed)
             counts[f"{kind} before the filter"] = len(rows)
-            threshold = self.recipe[f"filter_{kind}"]
-            if threshold is not None:
-                base = base or load_backbone(self.backbone, self.recipe.max_length)
-            train[kind] = self._filter(rows, kind, threshold, base)
-            counts[f"{kind} in training"] = len(train[kind])
-            train[kind] = with_replay(self, train[kind], counts)
-        sources = [*self.recipe.data, *([self.recipe["replay"]] if self.recipe["replay"] else [])]
+            rows = self._filter(rows, kind, threshold, base)
+            counts[f"{kind} in training"] = len(rows)
+            train[kind] = with_replay(self, rows, counts)
+        sources = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
         return Data(train, [source_name(source) for source in sources], counts)
 
-    def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: SentenceTransformer | None) -> Dataset:
+    def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: Vectors | None) -> Dataset:
         """Quality filter (section 3.4): drops rows whose least similar two texts are below the threshold for the base.
 
         All texts are embedded at once, or, where that is more than `max_train_rows` can need, by blocks of rows.
@@ -130,30 +83,29 @@ class StanceSystem(System):
         wanted = min(self.recipe.max_train_rows or len(rows), len(rows))
         if threshold is None:
             return rows.select(range(wanted))
-        names = [name for name in COLUMNS[kind] if name != "label"]
-        distinct = len(set().union(*(rows.unique(name) for name in names)))
-        size = len(rows) if distinct <= len(names) * wanted else wanted
-        kept, count = [], 0
+        columns = {name: np.asarray(rows[name], object) for name in TEXTS[kind]}
+        distinct = len(set().union(*columns.values()))
+        size = len(rows) if distinct <= len(columns) * wanted else wanted
+        chosen: list[int] = []
         for start in range(0, len(rows), size):
-            block = rows.select(range(start, min(start + size, len(rows))))
-            columns = [block[name] for name in names]
-            lowest = pair_similarities(base, columns, self.cache / "embeddings").min(axis=0)
-            kept.append(block.select(np.flatnonzero(lowest > threshold)[: wanted - count]))
-            count += len(kept[-1])
-            if count >= wanted:
+            block = [column[start : start + size] for column in columns.values()]
+            chosen += (start + np.flatnonzero(pair_similarities(base, block).min(axis=0) > threshold)).tolist()
+            if len(chosen) >= wanted:
                 break
-        if not count:
-            raise ValueError(f"--filter_{kind} {threshold} drops all {len(rows)} rows of {kind}: lower it, or use none")
-        return concatenate_datasets(kept)
+        if not chosen:
+            raise ValueError(f"--filter-{kind} {threshold} drops all {len(rows)} rows of {kind}: lower it, or use none")
+        return rows.select(chosen[:wanted])
+
+    def _base_vectors(self) -> Vectors:
+        """Those of the untrained encoder, which reads as much of a text as in training."""
+        return Vectors(load_backbone(self.backbone, self.recipe.max_length), self.cache / "embeddings")
 
     def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
         epochs = self.recipe.epochs / len(data.train)
-        return [Phase(kind, rows, self._loss(kind, model), epochs) for kind, rows in data.train.items()]
+        losses = {kind: held(self.recipe, model, self._loss(kind, model)) for kind in data.train}
+        return [Phase(kind, rows, losses[kind], epochs) for kind, rows in data.train.items()]
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
-        return held(self.recipe, model, self._stance_loss(kind, model))
-
-    def _stance_loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
         margin = self.recipe["margin"]
         if kind == "triplets":
             return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
@@ -163,58 +115,44 @@ class StanceSystem(System):
         return ContrastiveLoss(model, distance_metric=SiameseDistanceMetric.COSINE_DISTANCE, margin=2 * margin)
 
     def evaluators(self, split: str) -> list[Evaluator]:
-        testing = split == "test"
-        source = self.recipe["stance"] or self.recipe.data[0]
-        limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
-        pairs = self.rows(source, "pairs", split, limit)
-
-        def facts(source: str) -> dict[str, str]:
-            return {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
-
-        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts(source))]
+        recipe, testing = self.recipe, split == "test"
+        source, limit = recipe["stance"] or recipe.data[0], recipe.max_test_rows if testing else recipe.max_eval_rows
+        pairs, facts = self.rows(source, "pairs", split, limit), of_source(source, split)
+        result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts)]
         if testing:
             title = f"agreeing and opposing pairs with a base cosine above {TEST_FILTER}"
-            similar = partial(self._similar_for_base, pairs)
-            result.append(FilteredStanceEvaluator(pairs, similar, title=title, **facts(source)))
-        # not during training, where it would double the time of an evaluation
-        if (testing or self.recipe.evaluate_on == split) and _groups(pairs) > 1:
+            result.append(FilteredStanceEvaluator(pairs, partial(self._similar, pairs), title=title, **facts))
+        # not during training, where it would double the time of an evaluation; pairs of others may have no groups
+        groups = set(pairs["group"]) if "group" in pairs.column_names else ()
+        if (testing or recipe.evaluate_on == split) and len(groups) > 1:
             title = "texts of one discussion and of two"
-            result.append(TopicEvaluator(pairs, seed=self.recipe.seed, title=title, **facts(source)))
-        further = {"similarity": (SimilarityEvaluator, "topical similarity kept")}
-        if testing:
-            further["inference"] = (InferenceEvaluator, "contradicting, neutral and entailing pairs")
-        for config, (evaluator, title) in further.items():
-            if other := self.recipe[config]:
-                result.append(evaluator(self.rows(other, config, split, limit), title=title, **facts(other)))
-        if testing and self.recipe["alignment"]:
-            result += self._alignment(self.recipe["alignment"], limit)
+            result.append(TopicEvaluator(pairs, seed=recipe.seed, title=title, **facts))
+        if other := recipe["similarity"]:
+            rows = self.rows(other, "similarity", split, limit)
+            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **of_source(other, split)))
+        if testing and (other := recipe["inference"]):
+            title = "contradicting, neutral and entailing pairs"
+            rows = self.rows(other, "inference", split, limit)
+            result.append(InferenceEvaluator(rows, title=title, **of_source(other, split)))
+        if testing and (other := recipe["alignment"]):
+            result += self._alignment(other, limit)
         return result
+
+    def _similar(self, pairs: Dataset) -> np.ndarray:
+        """Whether the base finds the texts of each pair similar, shape (n,) of bool."""
+        columns = [pairs[name][:] for name in TEXTS["pairs"]]
+        return pair_similarities(self._base_vectors(), columns)[0] > TEST_FILTER
 
     def _alignment(self, source: str, limit: int | None) -> list[Evaluator]:
         """Whose texts the paper's statements find: among all, and among those labelled as on their topic, if any."""
-        name = source_name(source)
-        facts = {"dataset_id": name, "queries": QUERIES}
-        texts = self.rows(source, "tweets", "test", limit)
+        texts, facts = self.rows(source, "tweets", "test", limit), of_source(source, "test")
         title = "the texts that a statement finds"
-        result: list[Evaluator] = [AlignmentEvaluator(texts, title=title, dataset=f"{name} (test)", **facts)]
+        result: list[Evaluator] = [AlignmentEvaluator(texts, QUERIES, title=title, **facts)]
         if has_config(source, "issues"):
-            rows = load_split(source, "issues", "test", self.cache)
-            on_topic = rows.select([i for i, topic in enumerate(rows["topic"]) if topic == QUERIED_TOPIC])
+            rows = self.rows(source, "issues", "test")
+            rows = rows.select(np.flatnonzero(np.asarray(rows["topic"]) == QUERIED_TOPIC))
             facts |= {"title": "the texts on its topic that a statement finds", "on_topic": True}
-            dataset = f"{name} (test, issue {QUERIED_TOPIC})"
-            if len(on_topic):
-                result += [AlignmentEvaluator(on_topic, name="alignment_on_topic", dataset=dataset, **facts)]
+            facts["dataset"] = f"{facts['dataset_id']} (test, issue {QUERIED_TOPIC})"
+            if len(rows):
+                result.append(AlignmentEvaluator(rows, QUERIES, name="alignment_on_topic", **facts))
         return result
-
-    def _similar_for_base(self, pairs: Dataset) -> np.ndarray:
-        """Whether the base finds the texts of each pair similar, shape (n,) of bool."""
-        base = load_backbone(self.backbone, self.recipe.max_length)
-        return (
-            pair_similarities(base, [pairs["sentence1"], pairs["sentence2"]], self.cache / "embeddings")[0]
-            > TEST_FILTER
-        )
-
-
-def _groups(rows: Dataset) -> int:
-    """How many groups the rows are of; pairs of others may have no such column."""
-    return len(set(rows["group"])) if "group" in rows.column_names else 0

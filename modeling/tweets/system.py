@@ -29,12 +29,11 @@ from modeling.base.evaluation import Evaluator, of_another_group
 from modeling.base.holding import held, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
-from modeling.base.system import Data, Paper, Phase, System
+from modeling.base.system import Data, Phase, System
 from modeling.tweets import ALL, SETS
 from modeling.tweets.evaluation import PearsonEvaluator, RankingEvaluator, Rankings
 
 logger = logging.getLogger(__name__)
-PAPER = Paper.load("tweets")
 PAIR = ["anchor", "positive", "group"]
 BENCHMARKS = {
     "dq": "quotes of a tweet among those of others",
@@ -65,7 +64,6 @@ class TweetsSystem(System):
     """
 
     PRIMARY = "benchmarks_ndcg"
-    PAPER = PAPER
     TAGS = ["twitter", "tweets", "informal-text", "conversations"]
     DEMONSTRATIONS = [
         ("The ferry is late again, third time this week.", "an hour on the pier and still no boat in sight", "reply"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dataset_scripts.base.files import atomic_file
-from modeling.base.report import device
+from modeling.base.results import device
 from modeling.bipolar.baselines.costs import Cost, Costs, Meter
 from modeling.bipolar.baselines.data import Split
 from modeling.bipolar.baselines.ranking import Ranking, shortlist

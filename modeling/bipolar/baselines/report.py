@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeling.base.report import text_table
+from dataset_scripts.base.tables import markdown
+
 from modeling.bipolar.baselines.costs import MEMORY
 from modeling.bipolar.baselines.paper import SETUP
 from modeling.bipolar.baselines.rows import FEATURES
@@ -19,7 +20,7 @@ def render(results: Results) -> str:
     parts = [_preface(results)]
     for title, header, rows in tables(results):
         if rows:
-            parts.append(f"### {title}\n\n{text_table(header, rows)}")
+            parts.append(f"### {title}\n\n{markdown(header, rows)}")
     return "\n\n".join([*parts, _legend(results)])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from dataset_scripts.base.sources import source_name
-from modeling.base.report import environment
+from modeling.base.results import environment
 from modeling.bipolar.baselines.cells import Cell, Cells
 from modeling.bipolar.baselines.costs import Cost
 from modeling.bipolar.baselines.data import Split, load, sample

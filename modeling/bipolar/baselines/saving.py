@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dataset_scripts.base.tables import markdown
 from huggingface_hub import ModelCardData
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json, write_text
 from modeling.base.cards import FOLDER
 from modeling.base.models import resolve
-from modeling.base.report import environment, text_table
+from modeling.base.results import environment
 from modeling.bipolar.baselines.fine_tuning import RESULTS, Settings, working_folder
 
 TEMPLATE = FOLDER / "counterargument_encoders.md"
@@ -84,8 +85,8 @@ def card(settings: Settings, results: dict[str, Any]) -> str:
         rows=f"{results['rows']:,}",
         seconds=f"{results['seconds']:,.0f}",
         split="the validation split" if rows is None else f"a seeded sample of {rows:,} rows of the validation split",
-        results=text_table(["measure", "value"], [[name, f"{v:.4g}"] for name, v in results["validation"].items()]),
-        options=text_table(["option", "value"], options),
+        results=markdown(["measure", "value"], [[name, f"{v:.4g}"] for name, v in results["validation"].items()]),
+        options=markdown(["option", "value"], options),
         environment=", ".join(f"{name} {version}" for name, version in results["environment"].items()),
     )
     return f"---\n{data.to_yaml()}\n---\n\n{body.strip()}\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.files import read_json
-from modeling.base.system import Paper
+from modeling.base.results import Paper, applies
 
 PAPER = "senticse"
 CORPORA = ("imdb", "sst2", "yelp", "amazon", "mr")
@@ -45,12 +45,12 @@ class PaperColumns:
 
     def _find(self, metric: str, corpus: str, base: bool, options: Mapping[str, Any]) -> tuple[float, str] | None:
         name = metric.format(self.corpora[corpus])
-        found = (
-            result for result in self.paper.results
-            if result.metric == name and result.of_base == base
-            and set(result.settings) <= set(options) and result.applies(options)
-        )  # fmt: skip
-        return next(((result.value, result.table) for result in found), None)
+        figures = self.paper.figures
+        found = figures[(figures["metric"] == name) & (figures["model"] == ("base" if base else "trained"))]
+        for row in found.itertuples():
+            if set(row.settings) <= set(options) and applies(row.settings, options):
+                return row.value, row.table
+        return None
 
 
 def run_options(model: str) -> dict[str, Any] | None:

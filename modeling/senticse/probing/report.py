@@ -5,23 +5,32 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from modeling.base.report import cell, text_table
-from modeling.base.system import Paper
+from dataset_scripts.base.tables import markdown
+from modeling.base.results import Paper
 from modeling.senticse.probing.cells import FINE_TUNED, FROZEN
-from modeling.senticse.probing.paper import PAPER, Figure, PaperColumns
+from modeling.senticse.probing.paper import Figure, PaperColumns
 from modeling.senticse.probing.run import LEAST_MODELS, few_shot_kinds
 
 TRAINED = {FROZEN: "classifier", FINE_TUNED: "encoder too"}
 Table = tuple[str, list[str], list[list[str]]]  # title, header, rows
 
 
+def cell(value: float | int | None) -> str:
+    """A figure for a table: a count whole, a measure with three decimals, nothing for None."""
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
 def paper_columns(results: dict[str, Any]) -> PaperColumns:
     """The paper's figures for the corpora of these results."""
-    return PaperColumns(Paper.load(PAPER), {facts["name"]: facts["paper"] for facts in results["corpora"]})
+    return PaperColumns(
+        Paper.read(Path(__file__).parents[1] / "paper.yaml"),
+        {facts["name"]: facts["paper"] for facts in results["corpora"]},
+    )
 
 
 def percent(value: float) -> str:
@@ -124,7 +133,7 @@ def _ablations(results: dict[str, Any], paper: PaperColumns) -> list[list[str]]:
 def render(results: dict[str, Any], paper: PaperColumns) -> str:
     """All tables as Markdown, with what their reader has to know."""
     parts = [f"Paper: {paper.paper.setup}. Its figures stand beside corpora of the same name.", _corpora(results)]
-    parts += [f"### {title}\n\n{text_table(header, rows)}" for title, header, rows in tables(results, paper)]
+    parts += [f"### {title}\n\n{markdown(header, rows)}" for title, header, rows in tables(results, paper)]
     return "\n\n".join([*parts, _legend(results)])
 
 

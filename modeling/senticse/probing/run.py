@@ -10,7 +10,7 @@ from scipy.stats import pearsonr, spearmanr
 from tqdm.auto import tqdm
 
 from modeling.base.models import labels, load_model
-from modeling.base.report import environment
+from modeling.base.results import environment
 from modeling.senticse.probing.cells import FINE_TUNED, FROZEN, Cell, Prober, Protocol, cells
 from modeling.senticse.probing.data import Corpus, load_corpus
 from modeling.senticse.probing.few_shot import draw

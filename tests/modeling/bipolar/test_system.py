@@ -6,13 +6,16 @@ import pytest
 import torch
 
 from modeling.base.recipe import load_recipe
-from modeling.base.report import paper_figures
 from modeling.base.run import run
 from modeling.base.trainer import loss_parameters
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss, text_keys
 from modeling.bipolar.system import BipolarSystem
+
+
+def paper_figures(system, settings=None):
+    return system.paper.printed(settings or system.recipe)
 
 
 @pytest.fixture
@@ -189,7 +192,7 @@ def test_the_papers_figures_stand_beside_its_settings(recipe, tmp_path):
     assert joint["official_classification_30"]["trained"] == 0.4904 and "official_retrieval" not in joint
     alone = paper_figures(BipolarSystem(recipe(data=str(data), task="retrieval")))
     assert set(alone) == {"official_retrieval"} and alone["official_retrieval"]["trained"] == 0.3004
-    assert BipolarSystem.PAPER.headline["difference"] is True
+    assert BipolarSystem(recipe(data=str(data))).paper.headline["difference"] is True
 
 
 def test_a_run_from_end_to_end(recipe):

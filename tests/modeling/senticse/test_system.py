@@ -12,13 +12,17 @@ from dataset_scripts.base.quality import bare
 from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.models import resolve
 from modeling.base.recipe import load_recipe
-from modeling.base.report import paper_figures
 from modeling.senticse import system as senticse
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import load_head
 from modeling.senticse.losses import SenticseLoss, WordOptions
-from modeling.senticse.system import PAPER, SenticseSystem, labels, without_leaks
+from modeling.senticse.system import SenticseSystem, labels, without_leaks
 from tests.tiny import VOCABULARY
+
+
+def paper_figures(system, settings=None):
+    return system.paper.printed(settings or system.recipe)
+
 
 ROW = ["we love the trams every day", "the trams are great for visitors", "we hate the trams", "the trams are awful"]
 
@@ -329,4 +333,4 @@ def test_figures_of_the_paper(make):
     assert {key: (each["data"], each["base"], each["trained"]) for key, each in figures.items()} == expected
     assert {each["table"] for each in figures.values()} == {"Table 3"}
     assert {each["trained"] for each in sgts_figures(make(tau=0.1)).values()} == {None}
-    assert sgts_figures(make(), PAPER.headline) == figures
+    assert sgts_figures(make(), make().paper.headline) == figures

@@ -9,8 +9,12 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 
 from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.recipe import load_recipe
-from modeling.base.report import paper_figures
-from modeling.sos.system import PAPER, PairSoftmaxLoss, SosSystem
+from modeling.sos.system import PairSoftmaxLoss, SosSystem
+
+
+def paper_figures(system, settings=None):
+    return system.paper.printed(settings or system.recipe)
+
 
 TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
 
@@ -211,11 +215,11 @@ def test_no_figure_where_the_paper_has_none(make, options):
 def test_every_printed_figure_is_there():
     # two domains: Pearson and Kendall over all, different and similar pairs of the base and of four models; two rates
     # of the base and of two models
-    assert len(PAPER.results) == 2 * (6 * (1 + 4) + 2 * (1 + 2))
+    assert len(make().paper.figures) == 2 * (6 * (1 + 4) + 2 * (1 + 2))
 
 
 def test_the_recommended_setting_stands_beside_any_model(make):
-    figures = paper_figures(make(), PAPER.headline)
+    figures = paper_figures(make(), make().paper.headline)
     assert [figures[metric]["trained"] for metric in METRICS] == PRINTED[-1][1]
     assert figures["opinions_restaurant_wrong_quartile_different"]["trained"] == 0.0
 

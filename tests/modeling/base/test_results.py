@@ -1,0 +1,296 @@
+"""The paper's figures beside ours, and what a run says of itself."""
+
+import json
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from modeling import get_system, systems
+from modeling.base.recipe import load_recipe
+from modeling.base.results import (
+    Paper,
+    comparison,
+    demonstrate,
+    demonstrations,
+    environment,
+    legend,
+    memory,
+    print_report,
+    public_options,
+    render_summary,
+    summarise,
+    table,
+    tidy,
+)
+
+RECORD = """
+base: org/big-encoder
+setup: a small encoder, tested on ten rows
+citation: "@misc{nobody2020}"
+headline:
+  name: rather deep
+  settings: {margin: 0.2, lora: true, depth: null}
+tables:
+  - table: Table 2
+    data: tweets
+    base: {found: 129}
+    rows:
+      - settings: {lora: true}
+        values: {found: 47, precision: 0.91}
+  - table: Table 1
+    metric: stance_kl
+    base: 0.5
+    axis: margin
+    points: [0.1, 0.2]
+    rows:
+      - settings: {lora: true, depth: null}
+        values: [1, 2]
+      - settings: {lora: false}
+        values: [3, 4]
+summary:
+  title: Table 7
+  note: Invented.
+  scale: 100
+  columns: {A: a_ndcg, B: b_ndcg, Avg: [a_ndcg, b_ndcg], STS: similarity_spearman}
+  data: {STS: stsb}
+  rows:
+    Theirs (small): [40.0, 50.0, 45.0, 70.1]
+    Theirs (big): [60.0, 70.0, 65.0, null]
+"""
+
+
+@pytest.fixture
+def paper(tmp_path):
+    """A function that reads the paper, changed."""
+
+    def read(old="", new=""):
+        (tmp_path / "paper.yaml").write_text(RECORD.replace(old, new))
+        return Paper.read(tmp_path / "paper.yaml")
+
+    return read
+
+
+def evaluation(name, key, data, **values):
+    metric = f"{name}_{key}"
+    figures = {model: {metric: value} for model, value in values.items()}
+    facts = {"name": name, "dataset": f"{data} (test)", "dataset_id": data, "rows": 1200, "intervals": {}}
+    return facts | {"headline": [metric], "measures": {metric: f"the {key}"}, "figures": figures}
+
+
+def test_a_table_becomes_figures(paper):
+    assert (paper().setup, paper().base, paper().headline_name) == (
+        "a small encoder, tested on ten rows",
+        "org/big-encoder",
+        "rather deep",
+    )
+    assert paper().figures[["table", "model", "data", "metric", "value"]].values.tolist() == [
+        ["Table 2", "base", "tweets", "found", 129],
+        ["Table 2", "trained", "tweets", "found", 47],
+        ["Table 2", "trained", "tweets", "precision", 0.91],
+        ["Table 1", "base", "", "stance_kl", 0.5],
+        *(["Table 1", "trained", "", "stance_kl", value] for value in (1, 2, 3, 4)),
+    ]
+    assert paper().figures["settings"].tolist()[4] == {"lora": True, "depth": None, "margin": 0.1}
+    with pytest.raises(ValueError, match="shorter"):
+        paper("[3, 4]", "[3]")
+    with pytest.raises(ValueError, match=r"'Theirs \(big\)' has 3 figures for 4 columns"):
+        paper("65.0, null", "65.0")
+
+
+@pytest.mark.parametrize(
+    ("settings", "trained"),
+    [
+        ({"lora": True, "margin": 0.2, "depth": None}, 2),
+        ({"lora": True, "margin": 0.2, "depth": 3}, None),  # the paper had none of this
+        ({"lora": False, "margin": 0.1, "depth": 3}, 3),  # the paper does not say
+        ({"lora": False, "margin": 0.15, "depth": None}, None),
+    ],
+)
+def test_a_figure_applies_to_options_that_have_all_its_settings(paper, settings, trained):
+    assert paper().printed(settings)["stance_kl"] == {"table": "Table 1", "data": "", "base": 0.5, "trained": trained}
+
+
+def test_corpora_are_settings_as_parts_of_names(paper):
+    of = paper("settings: {lora: true}", "settings: {data: [kialo, mr]}")
+    for data, applies in ((["x/Kialo", "my-mr"], False), (["data/kialo-1", "mr"], True), (["kialo"], False)):
+        printed = of.printed({"data": data, "lora": None, "margin": 1})
+        assert (printed["found"]["trained"] is not None) == applies
+
+
+@pytest.mark.parametrize("base", ["org/big-encoder", "other/Big-Encoder", "org/small-encoder"])
+@pytest.mark.parametrize("data", ["org/my-Tweets", "debates"])
+def test_a_figure_stands_only_beside_the_same_base_and_data(paper, base, data):
+    evaluations = [evaluation("found", "", data, base=1, trained=2) | {"measures": {"found": "f"}}]
+    beside = paper().beside(evaluations, base, paper().headline)
+    assert bool(beside) == ("Tweets" in data and "small" not in base)
+
+
+def test_the_paper_stands_beside_our_figures():
+    first = evaluation("stance", "auroc", "demo", base=0.5, trained=None)
+    first["headline"].append("stance_n")
+    first["measures"]["stance_n"] = "pairs"
+    first["figures"] = {
+        "base": {"stance_auroc": 0.5, "stance_n": 1234},
+        "trained": {"stance_auroc": None, "stance_n": 7},
+    }
+    first["intervals"] = {"base": {"stance_auroc": [0.4, 0.6]}}
+    second = evaluation("similarity", "spearman", "sts", base=0.83, trained=-0.1)
+    printed = {"similarity_spearman": {"base": 0.83, "trained": 0.8}}
+    results = {"evaluations": [first, second], "paper": printed}
+    frame = comparison(results)
+    assert frame.columns.tolist() == ["measure", "data", "rows", "paper, base", "base", "paper", "ours"]
+    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in table(frame).splitlines()[2:]] == [
+        ["stance_auroc", "demo (test)", "1,200", "", "0.500", "", ""],
+        ["stance_n", "demo (test)", "1,200", "", "1,234", "", "7"],
+        ["similarity_spearman", "sts (test)", "1,200", "0.830", "0.830", "0.800", "-0.100"],
+    ]
+    # without a figure of the paper there is no column of it, and without a base none of that
+    alone = comparison({"evaluations": [first], "paper": {}}, heads={"trained": "x"}, base=None)
+    assert alone.columns.tolist() == ["measure", "data", "rows", "x"]
+    rows = tidy(results["evaluations"], printed)
+    assert rows.columns.tolist() == ["who", "model", "data", "metric", "value", "low", "high", "rows"]
+    assert rows.iloc[0].tolist() == ["ours", "base", "demo (test)", "stance_auroc", 0.5, 0.4, 0.6, 1200]
+    assert rows[rows["who"] == "paper"]["value"].tolist() == [0.83, 0.8]
+    assert isinstance(rows["value"].iloc[1], int)
+
+
+def test_measures_are_explained_where_they_stand():
+    sgts = [evaluation(f"sgts_{data}", "auroc", data) for data in ("mr", "imdb")]
+    for each in sgts:
+        each["measures"][f"{each['name']}_n"] = "pairs"
+    assert legend({"evaluations": sgts}) == "auroc: the auroc."
+    assert legend({"evaluations": sgts}, "measures") == "auroc: the auroc; n: pairs."
+    two = evaluation("a", "one_share", "d") | {"headline": ["a_one_share", "a_other_share"]}
+    two["measures"] = dict.fromkeys(two["headline"], "the share")
+    assert legend({"evaluations": [two]}) == "one_share, other_share: the share."
+
+
+def rows_of(text):
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+
+
+def test_our_rows_below_the_papers(paper):
+    evaluations = [
+        evaluation("a", "ndcg", "my-tweets", first=0.5, second=0.25),
+        evaluation("b", "ndcg", "my-tweets", first=0.6, second=None),
+        evaluation("similarity", "spearman", "demo", first=0.8204, second=0.7),
+    ]
+    facts = summarise(paper().summary, evaluations, {"first": "bundled (base)", "second": "org/any"})
+    text = render_summary(facts)
+    assert rows_of(text) == [
+        ["paper", "Theirs (small)", "40.0", "50.0", "45.0", "70.1"],
+        ["paper", "Theirs (big)", "60.0", "70.0", "65.0", ""],
+        ["ours", "bundled (base)", "50.0", "60.0", "55.0", "82.0*"],
+        ["ours", "org/any", "25.0", "", "", "70.0*"],  # a mean needs all its parts
+    ]
+    assert text.startswith("### Table 7 of the paper, and ours below it\n\nInvented.\n\n|")
+    assert "A: my-tweets (test), 1,200 rows" in text and text.endswith("* other data than the paper's.")
+    assert json.loads(json.dumps(facts)) == facts
+    assert summarise(None, evaluations, {}) is None
+    assert len(rows_of(render_summary(summarise(paper().summary, [], {})))) == 2
+
+
+@pytest.mark.parametrize("name", systems())
+def test_what_the_papers_print(name):
+    paper = get_system(name)(load_recipe(f"{name}-demo")).paper
+    assert paper.citation.startswith("@") and paper.setup and "/" in paper.base
+    assert paper.printed(paper.headline | {"data": paper.headline.get("data", [])})
+    if paper.summary is None:
+        return
+    # a mistyped figure shows: a printed mean and that of the printed parts differ by no more than rounding
+    columns = list(paper.summary["columns"].values())
+    for row, values in paper.summary["rows"].items():
+        for keys, value in zip(columns, values, strict=True):
+            if isinstance(keys, list):
+                parts = [values[columns.index(key)] for key in keys]
+                assert np.mean(parts) == pytest.approx(value, abs=0.1 + 1e-9), row
+
+
+def test_demonstrations_are_measured_as_queries_and_documents_where_these_differ():
+    class Chosen:
+        """An encoder whose vectors are chosen by the test."""
+
+        def __init__(self, **vectors):
+            self.vectors = vectors
+
+        def encode(self, texts):
+            return np.array([self.vectors[text] for text in texts])
+
+        encode_query = encode
+
+        def encode_document(self, texts):
+            return -self.encode(texts)
+
+        def similarity(self, first, second):
+            return torch.from_numpy(first) @ torch.from_numpy(second).T
+
+    encoders = {"base": Chosen(a=(1.0, 0.0), b=(0.6, 0.8)), "trained": Chosen(a=(1.0, 0.0), b=(-1.0, 0.0))}
+    for asymmetric, sign in ((False, 1), (True, -1)):
+        system = SimpleNamespace(ASYMMETRIC=asymmetric, DEMONSTRATIONS=[("a", "b", "opposite")])
+        (row,) = demonstrate(system, encoders)
+        assert row["cosines"] == {"base": pytest.approx(sign * 0.6), "trained": -sign}
+    frame = demonstrations({"demonstrations": [row]})
+    assert frame.values.tolist() == [["opposite", "a", "b", "-0.60", "1.00"]]
+    assert frame.columns.tolist() == ["relation", "first", "second", "base", "ours"]
+
+
+def test_options_that_may_be_published():
+    paths = {name: "/secret/place" for name in ("base", "data", "output_dir", "cache_dir", "stance", "similarity")}
+    own = {"base_id": "org/x", "inference": "/secret/place", "margin": "0.3", "push_to_hub": "org/unannounced"}
+    recipe = load_recipe("stance-demo", paths | own)
+    options = public_options(SimpleNamespace(recipe=recipe))
+    assert "secret" not in str(options) and "unannounced" not in str(options)
+    # what another person needs to do the same again
+    for key in ("seed", "epochs", "batch_size", "learning_rate", "lora_rank", "max_length", "warmup", "weight_decay"):
+        assert options[key] == recipe[key]
+    assert (options["objective"], options["margin"], options["filter_pairs"]) == ("triplet", 0.3, 0.5)
+
+
+def test_the_report_of_a_run(tmp_path, capsys, paper):
+    evaluations = [evaluation("a", "ndcg", "d", base=0.25, trained=0.5)]
+    results = {
+        "name": "stance-demo",
+        "trainable_parameters": 589824,
+        "all_parameters": 23303040,
+        "paper": {},
+        "phases": [{"seconds": 40.2}, {"seconds": 21.0}],
+        "evaluation_options": {"evaluate_on": "test"},
+        "evaluations": [{key: each[key] for key in each if key != "figures"} | each["figures"] for each in evaluations],
+        "demonstrations": [{"first": "a", "second": "b", "shows": "other topic", "base": 0.125, "trained": -0.5}],
+        "paper_setup": "a big encoder",
+        "summary": summarise(paper().summary, evaluations, {"trained": "stance-demo"}),
+    }
+    print_report(results, tmp_path)
+    printed = capsys.readouterr().out
+    assert "stance-demo: 589,824 of 23,303,040 parameters trained in 61 s" in printed  # 40.2 + 21.0
+    for part in (
+        "Paper: a big encoder.",
+        "| a_ndcg  | d (test) | 1,200 | 0.250 | 0.500 |",
+        "Table 7",
+        "| 0.12 | -0.50 |",
+    ):
+        assert part in printed
+    assert f'SentenceTransformer("{tmp_path / "merged"}")' in printed
+
+
+def test_the_environment_names_what_computes(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    assert (environment()["torch"], environment()["device"]) == (version("torch"), "CPU (3 threads)")
+
+
+def test_figures_are_kept_by_their_arguments(tmp_path):
+    calls = []
+
+    def slow(values, version):
+        calls.append(version)
+        return pd.DataFrame({"mean": [values.mean()]})
+
+    for count in (1, 1, 2):
+        figures = memory(tmp_path).cache(slow)(np.arange(4.0), count)
+    assert calls == [1, 2] and figures["mean"].tolist() == [1.5]
