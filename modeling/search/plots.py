@@ -42,7 +42,7 @@ def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
         left.plot(thresholds, part["precision"], "o-", color=colour, markersize=4, label="precision, 95 % interval")
         left.axhline(base, color="black", linestyle=":", linewidth=1.2, label=f"base rate {base:.0%}")
         left.set(ylim=(-0.02, 1.02), ylabel=f"share of {plain(target)}")
-        left.set_title(_label([f"{statement} ({target})"]), fontsize="medium", loc="left")
+        left.set_title(f"{_label([statement])} ({plain(target)})", fontsize="medium", loc="left")
         left.yaxis.set_major_formatter(PercentFormatter(1))
         left.legend(frameon=False, fontsize="small")
         for group, dashes, marker in zip(groups, DASHES, MARKERS, strict=False):
@@ -74,7 +74,7 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     points = axis.texts.sample(min(len(axis.texts), MOST_POINTS), random_state=0)  # shuffled: no group covers another
     shades = [to_rgba(colours.get(name, OTHER), 0.4) for name in labels[points.index]]
     left.scatter(points["positive"], points["negative"], s=10, c=shades, linewidths=0)
-    grid = np.linspace(axis.texts["score"].min() - 0.05, axis.texts["score"].max() + 0.05, 400)
+    grid = np.linspace(axis.texts["score"].min() - 0.15, axis.texts["score"].max() + 0.15, 400)
     for number, name in enumerate(names):
         rows, colour = axis.texts[labels == name], colours.get(name, OTHER)
         style = {"marker": MARKERS[number % 6], "edgecolors": "black", "linewidths": 1.4, "zorder": 5}
@@ -95,7 +95,7 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     shown = f"{len(points):,} of " if len(points) < len(axis.texts) else ""
     left.set_title(f"{shown}{len(axis.texts):,} rows", fontsize="medium")
     right.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    right.set_ylim(bottom=0)
+    right.set_ylim(0, 1.25 * right.get_ylim()[1])  # room for the legend
     right.set(xlabel="axis score (negative side < 0 < positive side)", ylabel="density (vertical lines: means)")
     right.set_title(plain(fill(axis.separation, WIDTH)), fontsize="medium")
     right.legend(frameon=False, fontsize="small")

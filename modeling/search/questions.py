@@ -91,7 +91,7 @@ class Axis:
             return ""
         first, second, *values = (self.facts[name] for name in ("first", "second", "auroc", "low", "high"))
         auroc, low, high = (f"{value:.2f}" for value in values)
-        return f"AUROC of {first} above {second}: {auroc} [{low}, {high}] (95 % interval; 0.5: no difference)"
+        return f"AUROC of {first} above {second}: {auroc} [{low}, {high}] (95\u00a0% interval; 0.5: no difference)"
 
 
 def axis(index: Index, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
-import json
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
-import fsspec
 import pandas as pd
 import pyarrow as pa
 from tqdm.auto import tqdm
 
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.quality import is_english, normalise
-from dataset_scripts.base.reading import readable
+from dataset_scripts.base.reading import Dropped, read_file, readable
 
 ENDINGS = ".csv, .tsv, .jsonl or .ndjson (each also as .gz), .parquet"
 PEEK = 1000  # JSON lines from which the names of columns are taken; an object may lack some
@@ -34,15 +34,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LETTER = re.compile(r"[^\W_]")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")  # letters that are not Latin
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """A row that cannot be read: why, and on which line it begins."""
-
-    reason: str
-    line: int
 
 
 @dataclass(frozen=True)
@@ -52,13 +43,13 @@ class Source:
     Attributes:
         name: What it is called in messages, with configuration and splits where it has such.
         columns: Names of its columns.
-        read: Names of columns -> their values, row by row; a row that cannot be read is an `Unreadable`.
+        read: Names of columns, and what counts rows that cannot be read -> the columns' values, row by row.
         total: Number of rows where it is known beforehand.
     """
 
     name: str
     columns: list[str]
-    read: Callable[[Sequence[str]], Iterator[tuple[Any, ...] | Unreadable]]
+    read: Callable[[Sequence[str], Dropped], Iterator[tuple[Any, ...]]]
     total: int | None = None
 
 
@@ -74,16 +65,16 @@ class Counts:
             where groups are compared.
         dropped: Reason -> rows.
         changed: What was done to kept texts, or is to be known of them -> distinct texts.
-        lines: Reason -> first line of the source with a row that could not be read.
+        lines: Reason -> where the first row is that could not be read.
     """
 
     read: int = 0
     kept: int = 0
     distinct: int = 0
     ungrouped: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-    lines: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=Counter)
+    changed: dict[str, int] = field(default_factory=Counter)
+    lines: dict[str, str] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """As plain JSON."""
@@ -93,7 +84,7 @@ class Counts:
         """Lines that say what became of the rows of a source."""
         lines = [f"{source}: {self.read:,} rows read, {self.kept:,} kept; different texts: {self.distinct:,}"]
         for reason, count in Counter(self.dropped).most_common():
-            first = f" (first: line {self.lines[reason]:,})" if reason in self.lines else ""
+            first = f" (first: {self.lines[reason]})" if reason in self.lines else ""
             lines.append(f"  {count:>9,} x dropped: {reason}{first}")
         lines += [f"  {count:>9,} x {change}" for change, count in Counter(self.changed).most_common()]
         if self.ungrouped:
@@ -183,51 +174,39 @@ def _delimited(path: Path, encoding: str) -> Source:
     if not any(columns):
         raise ValueError(f"{path}, line 1: there is no header with the names of the columns")
 
-    def read(wanted: Sequence[str]) -> Iterator[tuple[Any, ...] | Unreadable]:
+    def read(wanted: Sequence[str], dropped: Dropped) -> Iterator[tuple[Any, ...]]:
         places = [columns.index(name) for name in wanted]
         with _open_text(path, encoding) as file:
-            lines = csv.reader(file, delimiter=delimiter)
-            next(lines)
-            line = lines.line_num + 1
-            for row in lines:
+            rows = csv.reader(file, delimiter=delimiter)
+            next(rows)
+            line = rows.line_num + 1
+            for row in rows:
                 if len(row) == len(columns):
                     yield tuple(row[place] for place in places)
                 elif row:
-                    long = lines.line_num - line > 20
-                    yield Unreadable("wrong number of columns" + (" (a quote left open?)" if long else ""), line)
-                line = lines.line_num + 1
+                    quote = " (a quote left open?)" if rows.line_num - line > 20 else ""
+                    dropped.skip(f"row: wrong number of columns{quote}", f"line {line:,}")
+                line = rows.line_num + 1
 
     return Source(str(path), columns, read)
 
 
 def _json_lines(path: Path) -> Source:
-    def objects() -> Iterator[dict[str, Any] | Unreadable]:
-        with _open_bytes(path) as file:
-            for number, line in enumerate(file, start=1):
-                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-                if not line.strip():
-                    continue
-                try:
-                    value = json.loads(line)  # orjson refuses halves of surrogate pairs, which tweets have
-                except (ValueError, RecursionError):  # no JSON, or no UTF-8
-                    yield Unreadable("line is not valid JSON", number)
-                    continue
-                yield value if isinstance(value, dict) else Unreadable("line is no JSON object", number)
+    def records(dropped: Dropped) -> Iterator[dict[str, Any]]:
+        member = read_file(path)
+        with member.stream:
+            for _, record in member.records(dropped):
+                yield record
 
-    columns: dict[str, None] = {}
-    for number, row in enumerate(objects()):
-        if isinstance(row, dict):
-            columns |= dict.fromkeys(row)
-        if number >= PEEK and columns:
-            break
+    columns = list(dict.fromkeys(name for record in islice(records(Dropped()), PEEK) for name in record))
     if not columns:
         raise ValueError(f"{path} has no line with a JSON object in UTF-8: give one object a line")
 
-    def read(wanted: Sequence[str]) -> Iterator[tuple[Any, ...] | Unreadable]:
-        for row in objects():
-            yield row if isinstance(row, Unreadable) else tuple(row.get(name) for name in wanted)
+    def read(wanted: Sequence[str], dropped: Dropped) -> Iterator[tuple[Any, ...]]:
+        for record in records(dropped):
+            yield tuple(record.get(name) for name in wanted)
 
-    return Source(str(path), list(columns), read)
+    return Source(str(path), columns, read)
 
 
 def _parquet(path: Path) -> Source:
@@ -284,7 +263,7 @@ def _arrow(
 ) -> Source:
     """A source of Arrow tables; `labels` are classes, which are read by their names."""
 
-    def read(wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    def read(wanted: Sequence[str], dropped: Dropped) -> Iterator[tuple[Any, ...]]:
         for batch in batches(list(dict.fromkeys(wanted))):
             values = {column: batch.column(column).to_pylist() for column in batch.schema.names}
             for column in values.keys() & (labels or {}).keys():
@@ -299,23 +278,18 @@ def _arrow(
 
 @contextmanager
 def _open_text(path: Path, encoding: str) -> Iterator[TextIO]:
-    with _open_bytes(path) as file:
-        marked = file.read(2) in _UTF16
-    encoding = "utf-16" if marked and encoding == "utf-8-sig" else encoding  # as spreadsheets export it
-    with readable(path), fsspec.open(str(path), "rt", compression="infer", encoding=encoding, newline="") as file:
+    member = read_file(path)
+    with readable(path), member.stream as stream:
+        if encoding == "utf-8-sig" and stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            encoding = "utf-16"  # as spreadsheets export it
         try:
-            yield file
+            with io.TextIOWrapper(stream, encoding, newline="") as file:
+                yield file
         except UnicodeError as error:
             raise ValueError(
                 f"{path} is not in {encoding} ({error}): name its encoding, e.g. --encoding latin-1 or cp1252, or save "
                 "it as UTF-8"
             ) from error
-
-
-@contextmanager
-def _open_bytes(path: Path) -> Iterator[BinaryIO]:
-    with readable(path), fsspec.open(str(path), "rb", compression="infer") as file:
-        yield file
 
 
 def choose_columns(
@@ -362,17 +336,13 @@ def collect(
     Raises:
         ValueError: If no text is left; the message says why rows were dropped.
     """
-    counts, numbers, seen = Counts(), {}, {}
+    counts, unreadable, numbers, seen = Counts(), Dropped(), {}, {}
     rows: dict[str, list[Any]] = {name: [] for name in ("row", "id", "group", "vector")}
     wanted = [name for name in columns.values() if name is not None]
-    reading = tqdm(source.read(wanted), "reading", source.total, unit="row", disable=not progress)
-    for number, values in enumerate(reading):
-        counts.read += 1
-        if isinstance(values, Unreadable):
-            counts.dropped[values.reason] += 1
-            counts.lines.setdefault(values.reason, values.line)
-            continue
+    reading = tqdm(source.read(wanted, unreadable), "reading", source.total, unit="row", disable=not progress)
+    for values in reading:
         row = dict(zip(wanted, values, strict=True))
+        number, counts.read = counts.read + unreadable.total(), counts.read + 1
         raw = row[columns["text"]]
         # copies of a text are cleaned once: rumours and campaigns are posted by the thousand
         vector = seen.get(raw) if isinstance(raw, str) else _unusable(raw)
@@ -385,6 +355,8 @@ def collect(
         rows["vector"].append(vector)
         for name in ("id", "group"):
             rows[name].append(_label(row[columns[name]]) if columns[name] else None)
+    counts.read += unreadable.total()
+    counts.dropped, counts.lines = unreadable + counts.dropped, unreadable.first
     if not numbers:
         reasons = ", ".join(f"{count:,} x {reason}" for reason, count in counts.dropped.items()) or "it has no rows"
         raise ValueError(
@@ -492,12 +464,13 @@ def read_statements(path: str | Path, column: str = "statement") -> list[tuple[s
             raise ValueError(f"{path} cannot be read ({error}): it has to be text in UTF-8") from error
     else:
         source = open_source(path)
-        names = [choose_columns(source, column)["text"], *(["target"] if "target" in source.columns else [])]
-        rows = []
-        for row in source.read(names):
-            if isinstance(row, Unreadable):
-                raise ValueError(f"{path}, line {row.line}: {row.reason}; repair the line")
-            rows.append((*row, None)[:2])
+        names = [column, *(["target"] if "target" in source.columns else [])]
+        if column not in source.columns:
+            raise ValueError(f"{path} has no column {column!r}; it has {', '.join(source.columns)}")
+        dropped = Dropped()
+        rows = [(*row, None)[:2] for row in source.read(names, dropped)]
+        for reason, where in dropped.first.items():
+            raise ValueError(f"{path}, {where}: {reason}; repair the line")
     statements = [(text.strip(), _label(target)) for text, target in rows if isinstance(text, str) and text.strip()]
     if not statements:
         raise ValueError(f"{path} holds no {column}")
