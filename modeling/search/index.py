@@ -401,9 +401,11 @@ class Index:
         self, queries: Iterable[tuple[str, str]], thresholds: Iterable[float] = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     ) -> pd.DataFrame:
         """Whose texts statements find; see `modeling.search.questions.align`."""
-        from modeling.search import questions  # it evaluates, which takes seconds to import
+        queries = list(queries)
+        self.require_groups(target for _, target in queries)
+        from modeling.search import questions  # imports what evaluates, torch with it
 
-        return questions.align(self, list(queries), list(thresholds))
+        return questions.align(self, queries, list(thresholds))
 
     def axis(
         self, positive: str | Sequence[str], negative: str | Sequence[str], min_similarity: float | None = None

@@ -44,7 +44,7 @@ def align(index: Index, queries: Sequence[tuple[str, str]], thresholds: Sequence
     if not queries or not thresholds:
         raise ValueError("alignment needs at least one statement and one threshold")
     thresholds = sorted({check_threshold(threshold) for threshold in thresholds})
-    groups = index.require_groups([target for _, target in queries])
+    groups = index.require_groups(target for _, target in queries)
     rows = index.rows[index.rows["group"].notna()]
     labels, vectors = rows["group"].astype(str).tolist(), rows["vector"].to_numpy()
     table = []

@@ -6,6 +6,7 @@ import codecs
 import csv
 import hashlib
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -195,8 +196,15 @@ def _json_lines(path: Path) -> Source:
     def records(dropped: Dropped) -> Iterator[dict[str, Any]]:
         member = read_file(path)
         with member.stream:
-            for _, record in member.records(dropped):
-                yield record
+            for number, line in member.lines(dropped):
+                try:
+                    record = json.loads(line) if line.strip() else None
+                except (ValueError, RecursionError):
+                    record = line
+                if isinstance(record, dict):
+                    yield record
+                elif line.strip():
+                    dropped.skip("line: not a JSON object", f"line {number:,}")
 
     columns = list(dict.fromkeys(name for record in islice(records(Dropped()), PEEK) for name in record))
     if not columns:

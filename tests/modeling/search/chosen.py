@@ -3,41 +3,58 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from dataset_scripts.base.files import write_json
-from modeling.search.collection import Collection, choose_columns, collect
 from modeling.search.index import Index
-from modeling.search.index_build import write_rows
-from modeling.search.records import Source
-from modeling.search.stored_texts import FACTS, ROWS, VECTORS
 
 VECTORS_OF = {
-    "for": (1, 0), "rather for": (0.6, 0.8), "against": (0, 1), "elsewhere": (-0.6, -0.8), "both": (0.8, 0.6),
-}  # fmt: skip
-ROWS_OF = [
-    ("for", "G"), ("rather for", "G"), ("rather for", "G"), ("against", "B"), ("elsewhere", "B"), ("for", None),
-]  # fmt: skip
+    "for": (1, 0),
+    "rather for": (0.6, 0.8),
+    "against": (0, 1),
+    "elsewhere": (-0.6, -0.8),
+    "both": (0.8, 0.6),
+}
+ROWS_OF = [("for", "G"), ("rather for", "G"), ("rather for", "G"), ("against", "B"), ("elsewhere", "B"), ("for", None)]
 
 
 class Chosen:
-    """An encoder whose vectors are `VECTORS_OF`."""
+    """An encoder whose vectors are `VECTORS_OF`, and that of "for" for other texts; it remembers what it embedded."""
 
-    def encode(self, texts: list[str], **options: object) -> np.ndarray:
-        return np.array([VECTORS_OF[text] for text in texts], np.float32)
+    max_seq_length, prompts, default_prompt_name = 8, {}, None
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+
+    def encode(self, texts: list[str], **options: Any) -> np.ndarray:
+        return np.array([VECTORS_OF.get(text, (1, 0)) for text in texts], np.float32)
+
+    encode_query = encode
+
+    def encode_document(self, texts: list[str], **options: Any) -> np.ndarray:
+        self.embedded += [text for text in texts if text in VECTORS_OF]  # not the sentences that tell models apart
+        return self.encode(texts)
+
+    def get_embedding_dimension(self) -> int:
+        return 2
+
+    def modules(self) -> list[Any]:
+        return []
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+def table(rows: list[tuple[str, str | None]]) -> pd.DataFrame:
+    """Rows of a text and its group."""
+    return pd.DataFrame(rows, columns=["text", "party"])
 
 
 def chosen_index(folder: Path, rows: list[tuple[str, str | None]] | None = None) -> Index:
-    """Writes and opens an index of rows, those of `ROWS_OF` if None."""
-    rows = ROWS_OF if rows is None else rows
-    source = Source("chosen", ["text", "party"], lambda wanted: iter(rows))
-    found: Collection = collect(source, choose_columns(source, group="party"), progress=False)
-    folder.mkdir(parents=True)
-    np.save(folder / VECTORS, Chosen().encode(found.texts))
-    write_rows(found.rows, folder / ROWS)
-    facts = {"complete": True, "model": "chosen", "dimension": 2, "counts": found.counts.facts()}
-    write_json(folder / FACTS, facts)
-    index = Index.open(folder)
-    index.model = Chosen()
-    return index
+    """Builds an index of rows, those of `ROWS_OF` if None."""
+    return Index.build(table(ROWS_OF if rows is None else rows), folder, group="party", model=Chosen())

@@ -1,19 +1,21 @@
-"""An index: embedded once, resumed, never mixed, and asked for exactly what is nearest."""
+"""An index: embedded once, resumed, never mixed, read as a whole, and asked for exactly what is nearest."""
 
 import json
+import os
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from modeling.base import vectors as embeddings
+from modeling.base import vectors
+from modeling.search import index as module
+from modeling.search import nearest
 from modeling.search.index import Index
-from modeling.search.index_build import build_index
+from tests.modeling.search.chosen import Chosen, chosen_index, table
 from tests.tiny import TOPICS, arguments, save_encoder
 
 TEXTS = [text for topic in TOPICS[:2] for side in ("pro", "con") for text in arguments(topic, side)]  # 24 different
-FILES = ["index.json", "rows.parquet", "vectors.npy"]
 
 
 @pytest.fixture
@@ -26,45 +28,55 @@ def source(tmp_path):
 
 @pytest.fixture
 def build(source, tiny_base, monkeypatch):
-    """Builds an index of `source` with the tiny encoder, in chunks of five texts; counts what is encoded."""
+    """Builds an index of `source` with the tiny encoder, in chunks of five texts; counts what is embedded."""
     from sentence_transformers import SentenceTransformer
 
-    monkeypatch.setattr(embeddings, "CHUNK", 5)
+    monkeypatch.setattr(vectors, "CHUNK", 5)
     encode, chunks = SentenceTransformer.encode, []
 
-    def spy(self, texts, **options):
+    def spy(self, inputs, **options):
         if options.get("batch_size") == 128:
             if len(chunks) == build.fail_at:
                 raise KeyboardInterrupt
-            chunks.append(list(texts))
-        return encode(self, texts, **options)
+            chunks.append(list(inputs))
+        return encode(self, inputs, **options)
 
     def build(out, **options):
-        return build_index(options.pop("source", source), out, **{"model": str(tiny_base), "group": "party", **options})
+        return Index.build(options.pop("source", source), out, **{"model": str(tiny_base), "group": "party", **options})
 
     build.chunks, build.fail_at = chunks, None
     monkeypatch.setattr(SentenceTransformer, "encode", spy)
     return build
 
 
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def parts(folder):
+    """The subfolder's files of a finished index, and what lies beside them."""
+    generation = json.loads((folder / "index.json").read_text())["generation"]
+    return {name.removeprefix(f"{generation}/"): content for name, content in files(folder).items() if name != ".lock"}
+
+
+WHOLE = ["index.json", "probes.npy", "rows.arrow", "vectors.npy"]
+
+
 def test_build_and_open(build, tmp_path):
     build(tmp_path / "index")
     assert [len(chunk) for chunk in build.chunks] == [5, 5, 5, 5, 4]
-    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == FILES
+    assert sorted(parts(tmp_path / "index")) == WHOLE
     index = Index.open(tmp_path / "index")
     assert index.vectors.shape == (24, 32)
+    assert isinstance(index.vectors, np.memmap)
     assert index.texts.to_pylist() == TEXTS
     assert index.groups == {"G": 16, "B": 8}
-    assert np.linalg.norm(index.vectors, axis=1) == pytest.approx(np.ones(24), abs=1e-5)
-    assert pd.read_parquet(tmp_path / "index" / "rows.parquet").columns.tolist() == [
-        "row",
-        "id",
-        "text",
-        "group",
-        "vector",
-    ]
+    assert np.linalg.norm(index.vectors, axis=1) == pytest.approx(np.ones(24), rel=1e-5)
+    rows = pd.read_feather(index.folder / index.facts["generation"] / "rows.arrow")  # by anybody
+    assert rows[["row", "text", "group"]].iloc[1].tolist() == [1, TEXTS[1], "G"]
+    before = files(tmp_path / "index")
     build(tmp_path / "index")
-    assert len(build.chunks) == 5  # the same command again computes nothing
+    assert (len(build.chunks), files(tmp_path / "index")) == (5, before)  # the same command again does nothing
 
 
 def test_an_interrupted_build_continues_to_the_same_bytes(build, tmp_path):
@@ -73,28 +85,21 @@ def test_an_interrupted_build_continues_to_the_same_bytes(build, tmp_path):
     build.fail_at = 2
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path / "cut")
-    with pytest.raises(ValueError, match="not finished: run the command that makes it again"):
+    with pytest.raises(ValueError, match="not finished: give the command that makes it again"):
         Index.open(tmp_path / "cut")
     build.chunks.clear()
     build.fail_at = None
     build(tmp_path / "cut")
     assert build.chunks == [TEXTS[10:15], TEXTS[15:20], TEXTS[20:]]
-    assert sorted(path.name for path in (tmp_path / "cut").iterdir()) == FILES
-    for name in FILES:
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    whole, cut = parts(tmp_path / "whole"), parts(tmp_path / "cut")
+    assert sorted(cut) == WHOLE
+    assert [whole[name] == cut[name] for name in WHOLE[1:]] == [True] * 3
 
 
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_another_model_column_or_corpus_is_never_mixed_in(build, tmp_path, source, tiny_base, interrupted):
+def test_another_model_column_or_corpus_is_never_mixed_in(build, tmp_path, source):
     out = tmp_path / "index"
-    if interrupted:
-        build.fail_at = 2
-        with pytest.raises(KeyboardInterrupt):
-            build(out)
-        build.fail_at = None
-    else:
-        build(out)
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    build(out)
+    before = files(out)
     other = save_encoder(tmp_path / "other", seed=1)
     fewer = tmp_path / "fewer.csv"
     fewer.write_text("\n".join(source.read_text().splitlines()[:-1]))
@@ -105,13 +110,87 @@ def test_another_model_column_or_corpus_is_never_mixed_in(build, tmp_path, sourc
         ({"max_characters": 30}, "texts were cut at 10,000 characters, now at 30"),
     ]
     for options, message in changes:
-        with pytest.raises(ValueError, match=message + ".*another --out, or discard it with --overwrite"):
+        with pytest.raises(ValueError, match=message + ".*another -o, or discard it with --overwrite"):
             build(out, **options)
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert files(out) == before
+    build.chunks.clear()
+    build(out, source=fewer, overwrite=True)
+    assert build.chunks == []  # its texts were embedded by the same model
     build(out, model=str(other), overwrite=True)
     build(tmp_path / "fresh", model=str(other))
-    assert (out / "vectors.npy").read_bytes() == (tmp_path / "fresh" / "vectors.npy").read_bytes()
-    assert sorted(path.name for path in out.iterdir()) == FILES
+    assert parts(out)["vectors.npy"] == parts(tmp_path / "fresh")["vectors.npy"]
+    assert sorted(parts(out)) == WHOLE
+
+
+def test_an_open_index_reads_one_whole_generation_while_another_replaces_it(tmp_path):
+    old = chosen_index(tmp_path / "index", [("for", "G"), ("against", "B")])
+    again = Index.open(tmp_path / "index", model=Chosen())  # has read neither texts nor rows
+    rows = [("elsewhere", "B"), ("both", "B"), ("for", "G")]
+    Index.build(table(rows), tmp_path / "index", group="party", model=Chosen(), overwrite=True)
+    for index in (old, again):
+        assert index.ask("for")[["text", "similarity", "rows_G"]].to_numpy().tolist() == [
+            ["for", 1, 1],
+            ["against", 0, 0],
+        ]
+        assert index.axis("for", "against").groups["rows"].tolist() == [1, 1, 2]
+    assert Index.open(tmp_path / "index", model=Chosen()).ask("for", top=2)["text"].tolist() == ["for", "both"]
+    assert sorted(parts(tmp_path / "index")) == WHOLE
+
+
+def test_an_index_replaced_while_it_is_opened_is_opened_as_the_new_one(tmp_path, monkeypatch):
+    chosen_index(tmp_path / "index", [("for", "G"), ("against", "B")])
+    load, calls = np.load, []
+
+    def replaced(*arguments, **options):
+        if not calls:
+            calls.append(True)
+            Index.build(table([("both", "B")]), tmp_path / "index", "text", "party", model=Chosen(), overwrite=True)
+        return load(*arguments, **options)
+
+    monkeypatch.setattr(np, "load", replaced)
+    assert Index.open(tmp_path / "index", model=Chosen()).ask("for")["text"].tolist() == ["both"]
+
+
+def test_a_build_that_dies_before_the_last_step_leaves_the_old_index(tmp_path, monkeypatch):
+    index = chosen_index(tmp_path / "index")
+    replace = os.replace
+
+    def die(self, target):
+        if target.name == "index.json":
+            raise OSError(28, "No space left on device", str(target))
+        return replace(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.replace", die)
+        with pytest.raises(OSError, match="No space left"):
+            index.add(table([("both", "B")]))
+    assert "both" not in Index.open(tmp_path / "index").texts.to_pylist()
+    index.add(table([("both", "B")]))
+    assert Index.open(tmp_path / "index").texts.to_pylist()[-1] == "both"
+    assert sorted(parts(tmp_path / "index")) == WHOLE
+
+
+def test_rows_are_added_and_what_is_known_is_not_embedded_again(tmp_path):
+    index = chosen_index(tmp_path / "index", [("for", "G"), ("against", "B"), (" ", "B")])
+    model = index.model
+    more = table([("both", "B"), ("for", "B"), ("for", None), ("", "B")])
+    model.embedded.clear()
+    added = index.add(more)
+    assert model.embedded == ["both"]
+    everything = pd.concat([table([("for", "G"), ("against", "B"), (" ", "B")]), more])
+    fresh = Index.build(everything, tmp_path / "fresh", group="party", model=Chosen())
+    pd.testing.assert_frame_equal(added.ask(["for", "both"]), fresh.ask(["for", "both"]))
+    pd.testing.assert_frame_equal(added.rows, fresh.rows)
+    assert {name: added.facts["counts"][name] for name in ("read", "kept", "distinct", "ungrouped", "dropped")} == {
+        name: fresh.facts["counts"][name] for name in ("read", "kept", "distinct", "ungrouped", "dropped")
+    }
+    part = added.facts["parts"][1]
+    assert (part["first_row"], part["known"], part["counts"]["dropped"]) == (3, 1, {"empty text": 1})
+    assert added.add(more).facts == added.facts  # not twice
+    # the command that built it changes nothing, and its column of groups is wanted no more where there is none
+    chosen_index(tmp_path / "index", [("for", "G"), ("against", "B"), (" ", "B")])
+    assert len(Index.open(tmp_path / "index")) == 3
+    assert added.add(pd.DataFrame({"text": ["elsewhere"]})).facts["counts"]["kept"] == 6
 
 
 def test_the_same_rows_from_another_file_are_the_same_index(build, tmp_path, source):
@@ -128,7 +207,10 @@ def test_a_folder_of_something_else_is_left_alone(build, tmp_path):
             build(tmp_path / "photos", overwrite=overwrite)
     with pytest.raises(ValueError, match="is a file"):
         build(tmp_path / "photos" / "cat.jpg")
-    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.jpg"]
+    build(tmp_path / "index")
+    (tmp_path / "index" / "hits.csv").touch()  # what a user puts there stays
+    build(tmp_path / "index", group="other", overwrite=True)
+    assert sorted(parts(tmp_path / "index")) == ["hits.csv", *WHOLE]
 
 
 def test_a_foreign_model_is_refused_when_asking(build, tmp_path, tiny_base):
@@ -138,110 +220,115 @@ def test_a_foreign_model_is_refused_when_asking(build, tmp_path, tiny_base):
         Index.open(tmp_path / "index", model=str(other)).ask("we love the trams")
     copied = shutil.copytree(tiny_base, tmp_path / "moved")
     assert len(Index.open(tmp_path / "index", model=str(copied)).ask("we love the trams")) == 10
-
-
-def test_a_model_that_reads_more_tokens_is_another(build, tmp_path, tiny_base):
-    build(tmp_path / "index")
-    longer = shutil.copytree(tiny_base, tmp_path / "longer")
-    path = longer / "tokenizer_config.json"
+    path = copied / "tokenizer_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"model_max_length": 64}))
     with pytest.raises(ValueError, match="reads 64 tokens instead of 48"):
-        Index.open(tmp_path / "index", model=str(longer)).ask("we love the trams")
+        Index.open(tmp_path / "index", model=str(copied)).ask("we love the trams")
 
 
-def test_a_damaged_index_is_named(build, tmp_path):
-    with pytest.raises(ValueError, match="is no index: make one with"):
+def test_queries_and_documents_are_told_apart_and_a_model_may_name_what_is_kept(tmp_path):
+    class Towers(Chosen):
+        def encode_query(self, texts, **options):
+            return self.encode(texts)[:, ::-1]
+
+    index = Index.build(table([("for", "G")]), tmp_path / "towers", group="party", model=Towers())
+    assert (index.vectors.tolist(), index.encode("for").tolist()) == ([[1, 0]], [[0, 1]])
+    with pytest.raises(ValueError, match="another model"):
+        Index.open(tmp_path / "towers", model=Chosen()).ask("for")
+    model = Chosen()
+    model.index_encoder = Towers()
+    index = Index.build(table([("for", "G")]), tmp_path / "index", group="party", model=model)
+    assert (index.encode("for").tolist(), model.embedded, model.index_encoder.embedded) == ([[0, 1]], [], ["for"])
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "rows.arrow", "probes.npy"])
+@pytest.mark.parametrize("damage", ["cut off", "another", "empty", "missing"])
+def test_a_damaged_index_is_named_and_made_again_by_the_same_command(tmp_path, name, damage):
+    index = chosen_index(tmp_path / "index")
+    whole = parts(tmp_path / "index")
+    other = chosen_index(tmp_path / "other", [("for", "G")])
+    path = index.folder / index.facts["generation"] / name
+    content = {"cut off": whole[name][:-90], "another": parts(other.folder)[name], "empty": b""}.get(damage)
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    if (name, damage) != ("probes.npy", "another"):  # which is the same
+        with pytest.raises(ValueError, match=r"index is damaged .*: give the command that made it again"):
+            Index.open(tmp_path / "index")
+    chosen_index(tmp_path / "index")
+    again = parts(tmp_path / "index")
+    assert [again[name] == whole[name] for name in WHOLE[1:]] == [True] * 3
+
+
+def test_no_index_or_an_older_one_is_named(tmp_path):
+    with pytest.raises(ValueError, match="none is no index: make one with opinion embed SOURCE -o"):
         Index.open(tmp_path / "none")
-    build(tmp_path / "index")
-    vectors = tmp_path / "index" / "vectors.npy"
-    whole = vectors.read_bytes()
-    vectors.write_bytes(whole[:-100])
-    with pytest.raises(ValueError, match=r"vectors\.npy is damaged"):
-        Index.open(tmp_path / "index")
-    np.save(vectors, np.zeros((23, 32), np.float32))
-    with pytest.raises(ValueError, match="another shape"):
-        Index.open(tmp_path / "index")
-    vectors.unlink()
-    with pytest.raises(ValueError, match=r"vectors\.npy is missing"):
-        Index.open(tmp_path / "index")
-    vectors.touch()
-    with pytest.raises(ValueError, match=r"vectors\.npy is damaged"):
-        Index.open(tmp_path / "index")
-
-
-@pytest.mark.parametrize("damage", ["cut off", "another shape", "empty", "missing"])
-def test_building_again_repairs_a_damaged_index(build, tmp_path, damage):
-    build(tmp_path / "index")
-    vectors = tmp_path / "index" / "vectors.npy"
-    whole = vectors.read_bytes()
-    vectors.unlink()
-    if damage == "another shape":
-        np.save(vectors, np.zeros((23, 32), np.float32))
-    elif damage != "missing":
-        vectors.write_bytes(whole[:-100] if damage == "cut off" else b"")
-    build(tmp_path / "index")
-    assert vectors.read_bytes() == whole
-    assert len(build.chunks) == 10
-    (tmp_path / "index" / "rows.parquet").unlink()
-    build(tmp_path / "index")
-    assert len(Index.open(tmp_path / "index").rows) == 24
-    assert len(build.chunks) == 10  # the vectors were whole
+    (tmp_path / "index.json").write_text('{"complete": true}')
+    with pytest.raises(ValueError, match="index of an older version"):
+        Index.open(tmp_path)
 
 
 def test_ask_finds_what_comparing_with_every_text_finds(build, tmp_path, monkeypatch):
-    build(tmp_path / "index")
-    monkeypatch.setattr("modeling.search.index.BLOCK", 7)  # several blocks
-    index = Index.open(tmp_path / "index")
+    monkeypatch.setattr(nearest, "BLOCK", 7)  # several blocks
+    index = build(tmp_path / "index")
     statements = ["we love the trams every day", "the parks are awful for children", "every shop in town"]
-    hits = index.ask(statements, top=6)
+    hits = index.ask(statements, top=9)
     cosines = index.model.encode(statements, normalize_embeddings=True) @ index.vectors.T
-    assert index.similarities(statements) == pytest.approx(cosines, abs=1e-6)
+    assert index.dots(index.encode(statements)) == pytest.approx(cosines, rel=1e-5)
     for number, statement in enumerate(statements):
         found = hits[hits["statement"] == statement]
-        best = np.argsort(-cosines[number])[:6]
+        best = np.argsort(-cosines[number], kind="stable")[:9]
         assert found["text"].tolist() == [TEXTS[place] for place in best]
-        assert found["similarity"].to_numpy() == pytest.approx(cosines[number, best], abs=1e-5)
-        assert found["rank"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert found["similarity"].to_numpy() == pytest.approx(cosines[number, best], rel=1e-5)
+        assert found["rank"].tolist() == list(range(1, 10))
         assert found["row"].tolist() == best.tolist()
-    assert hits["similarity"].iloc[0] == pytest.approx(1, abs=1e-5)
+    assert hits["similarity"].iloc[0] == pytest.approx(1, rel=1e-5)
 
 
-def test_a_text_of_many_rows_is_one_line(build, tmp_path):
-    rows = tmp_path / "copies.csv"
-    copies = [("we love the trams", "G", "a")] * 1200 + [
-        ("we love the trams", "B", "b"),
-        ("we hate the parks", "", "c"),
-    ]
-    pd.DataFrame(copies, columns=["text", "party", "id"]).to_csv(rows, index=False)
-    build(tmp_path / "index", source=rows)
-    assert build.chunks == [["we love the trams", "we hate the parks"]]
-    hits = Index.open(tmp_path / "index").ask("we love the trams")
-    assert hits[["rank", "text", "rows", "groups", "id", "row"]].to_numpy().tolist() == [
-        [1, "we love the trams", 1201, "G 1,200, B 1", "a", 0],
-        [2, "we hate the parks", 1, "", "c", 1201],
-    ]
+def test_many_texts_are_shortlisted_by_lists(build, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "EXACT", 100)
+    texts = [f"{text} {end}" for topic in TOPICS for side in ("pro", "con") for text in arguments(topic, side)
+             for end in ("in summer", "on sunday", "all day", "and night")]  # fmt: skip
+    index = build(tmp_path / "index", source=pd.DataFrame({"text": texts}), group=None)
+    queries = np.asarray(index.vectors[[7, 300]])
+    numbers, dots = index.shortlist(queries, 10)
+    expected, exact = nearest.exact(index.embeddings, len(index), queries, 10)
+    assert [len({*row} & {*want}) >= 9 for row, want in zip(numbers, expected, strict=True)] == [True, True]
+    assert dots[:, 0] == pytest.approx(exact[:, 0], rel=1e-5)  # not of 8 bits
+    path = index.folder / index.facts["generation"] / "lists.faiss"
+    facts = json.loads(path.with_suffix(".json").read_text())
+    assert (facts["lists"], facts["recall"] >= 0.98) == (39, True)  # 2 * sqrt(384) = 39.2
+    for content in (path.read_bytes(), path.read_bytes()[:-9], b""):  # opened, or made again
+        path.write_bytes(content)
+        assert Index.open(tmp_path / "index").shortlist(queries, 10)[0].tolist() == numbers.tolist()
 
 
-def test_texts_without_groups_or_matches(build, tmp_path):
-    build(tmp_path / "index", group=None)
-    index = Index.open(tmp_path / "index")
-    assert index.ask("we love the trams", top=2)["groups"].tolist() == ["", ""]
-    hits = index.ask(["we love the trams", "an unknown matter"], threshold=1.0)
-    assert hits.empty and hits.columns.tolist()[:4] == ["statement", "rank", "similarity", "text"]
+def test_a_text_of_many_rows_is_one_line(tmp_path):
+    rows = [("for", "G")] * 1200 + [("for", "B"), ("against", None)]
+    frame = table(rows).assign(id=["a"] * 1200 + ["b", "c"])
+    hits = Index.build(frame, tmp_path / "index", group="party", model=Chosen()).ask("for")
+    assert hits.columns.tolist() == ["statement", "rank", "similarity", "text", "rows", "rows_G", "rows_B", "id", "row"]
+    assert hits.iloc[:, 3:].to_numpy().tolist() == [["for", 1201, 1200, 1, "a", 0], ["against", 1, 0, 0, "c", 1201]]
+
+
+def test_texts_without_groups_or_matches(tmp_path):
+    index = chosen_index(tmp_path / "index", [("for", None), ("against", None)])
+    hits = index.ask(["for", "elsewhere"], threshold=1.0)
+    assert hits["text"].tolist() == ["for"]
+    assert index.ask("elsewhere", threshold=0.5).empty
     with pytest.raises(ValueError, match="has no groups: embed the source again with --group"):
-        index.align([("we love the trams", "G")])
+        index.align([("for", "G")])
 
 
 @pytest.mark.parametrize(
     ("statements", "options", "message"),
     [
-        ("a", {"top": 0}, "--top must be 1 or more"),
+        ("a", {"top": 0}, "-n must be 1 or more"),
         ("a", {"threshold": 1.5}, r"--threshold must be a cosine in \[-1, 1\]"),
         (["a", " \n"], {}, "a statement is empty"),
         ([], {}, "a statement is empty"),
     ],
 )
-def test_what_cannot_be_asked(build, tmp_path, statements, options, message):
-    build(tmp_path / "index")
+def test_what_cannot_be_asked(tmp_path, statements, options, message):
     with pytest.raises(ValueError, match=message):
-        Index.open(tmp_path / "index").ask(statements, **options)
+        chosen_index(tmp_path / "index").ask(statements, **options)

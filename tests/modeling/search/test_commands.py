@@ -1,0 +1,173 @@
+"""The commands of a search: what people type, what they get, and what they are told, and how soon."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer.testing
+
+from modeling.search.commands import app
+from modeling.search.index import Index
+from tests.modeling.search.chosen import Chosen, chosen_index
+from tests.tiny import TOPICS, arguments
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An index that answers with hand-made vectors."""
+    chosen_index(tmp_path / "index")
+    monkeypatch.setattr(Index, "model", Chosen())
+    return tmp_path
+
+
+def run(*words, code=0):
+    """What a command prints, or says when it fails."""
+    result = typer.testing.CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+def test_a_corpus_from_embedding_to_questions(tmp_path, tiny_base):
+    rows = [(text, side) for topic in TOPICS[:2] for side in ("pro", "con") for text in arguments(topic, side)]
+    frame = pd.DataFrame([*rows, ("", "pro"), (rows[0][0], "")], columns=["argument", "side"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame[:3].assign(argument="we love sunday").to_csv(tmp_path / "b.csv", index=False)
+    index = tmp_path / "index"
+    command = ["embed", tmp_path / "a.csv", "--text", "argument", "--group", "side", "--model", tiny_base, "-o", index]
+    printed = run(*command)
+    for line in (
+        "26 rows read, 25 kept; different texts: 24",
+        "1 x dropped: empty text",
+        "1 x without a group",
+        "is complete: 24 texts, 32 dimensions",
+    ):
+        assert line in printed
+    before = (index / "index.json").read_text()
+    assert "is complete" in run(*command)
+    assert (index / "index.json").read_text() == before
+    printed = run("ask", index, rows[0][0], "-n", 3, "-o", index / "hits.csv")
+    assert "| 1    | 1.000      | 2    | pro 1  | we love the trams every day |" in printed
+    hits = pd.read_csv(index / "hits.csv")
+    assert hits.loc[0, ["rank", "rows", "rows_pro", "rows_con"]].tolist() == [1, 2, 1, 0]
+    assert "2 x known already" not in run("embed", tmp_path / "b.csv", "--add", "-o", index)
+    assert "pro 3" in run("ask", index, "we love sunday", "-n", 1)
+
+
+def test_statements_come_as_words_and_from_files(folder):
+    (folder / "a.txt").write_text("for\nagainst\n")
+    run("ask", folder / "index", "--threshold", 0.7, "both", "both", "-f", folder / "a.txt", "-o", folder / "h.parquet")
+    hits = pd.read_parquet(folder / "h.parquet")
+    assert hits["statement"].tolist() == ["both", "both", "for", "against", "against"]
+    assert hits["text"].tolist() == ["rather for", "for", "for", "against", "rather for"]
+    assert hits["similarity"].tolist() == pytest.approx([0.96, 0.8, 1, 1, 0.8])
+    assert "nothing is as similar as 0.99: lower --threshold" in run(
+        "ask", folder / "index", "both", "--threshold", 0.99
+    )
+
+
+def test_align(folder):
+    (folder / "queries.csv").write_text("statement,target\nfor,G\nagainst,B\n")
+    words = ["align", folder / "index", "for", "--side", "G", "--query", "against=B", "-f", folder / "queries.csv"]
+    printed = run(*words, "--thresholds", "0.5:0.7:0.1", "-o", folder / "align.csv", "-o", folder / "align.svg")
+    table = pd.read_csv(folder / "align.csv")
+    assert table["statement"].tolist() == ["for"] * 3 + ["against"] * 3  # each once
+    assert table["threshold"].tolist() == [0.5, 0.6, 0.7] * 2
+    assert table["precision"].tolist() == pytest.approx([1, 1, 1] + [1 / 3] * 3)
+    assert (folder / "align.svg").stat().st_size > 10_000
+    assert "for (G, 60.0% of all rows with a group)" in printed
+
+
+def test_axis(folder):
+    words = ["axis", folder / "index", "--for", "for", "--for", "rather for", "--against", "against"]
+    printed = run(*words, "-o", folder / "a.csv", "-o", folder / "a.pdf")
+    assert sorted(path.name for path in folder.glob("a*")) == ["a-groups.csv", "a.csv", "a.json", "a.pdf"]
+    scores = pd.read_csv(folder / "a.csv")["score"].to_numpy()[:4]
+    assert np.round(scores, 6).tolist() == [0.8, 0, 0, -0.6]
+    assert pd.read_csv(folder / "a-groups.csv")["group"].tolist() == ["G", "B", "(all)"]
+    facts = json.loads((folder / "a.json").read_text())
+    assert (facts["positive"], facts["first"], facts["kept"]) == (["for", "rather for"], "G", 6)
+    assert "6 of 6 rows; cosine between the two sides 0.45" in printed
+    assert "AUROC of G above B: " in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("ask INDEX", "there is no statement"),
+        ("ask INDEX for -o hits.xlsx", "-o 'hits.xlsx' has to end in .csv or .parquet"),
+        ("ask INDEX for -n 0", "invalid value for '-n'"),
+        ("ask INDEX for --threshold 2", "invalid value for '--threshold'"),
+        ("ask INDEX for --treshold 1", "did you mean --threshold?"),
+        ("ask INDEX for -f nothing.txt", "nothing.txt cannot be read"),
+        ("ask FOLDER for", "is no index: make one with opinion embed"),
+        ("align INDEX for", "'for' has no side: name the group whose view it is with --side"),
+        ("align INDEX --query for", "--query 'for' has to be STATEMENT=GROUP"),
+        ("align INDEX for --side g", "is no group of"),
+        ("align INDEX for --side G --thresholds 0.9:0.1:0.1", "--thresholds: range '0.9:0.1:0.1' must be"),
+        ("align INDEX for --side G --thresholds high", "--thresholds: could not convert"),
+        ("align INDEX for --side G --thresholds 2", "--thresholds are cosines in [-1, 1], got 2"),
+        ("align INDEX for --side G -o a.doc", "has to end in .csv, .parquet, .png, .pdf or .svg"),
+        ("embed nowhere.csv -o new", "nowhere.csv does not exist: check the path"),
+        ("embed CSV -o new", "which column holds the texts? Name it with --text; "),
+        ("embed CSV -o new --text titel", "has the columns title, body; did you mean 'title'?"),
+        ("embed CSV -o new --text title --model stance-minlm", "did you mean 'stance-minilm'?"),
+        ("embed CSV -o new --text title --model ./nothing", "there is no model './nothing'"),
+        ("embed CSV -o new --text title --batch-size 0", "invalid value for '--batch-size'"),
+        ("embed CSV -o CSV", "is a file: name a folder"),
+    ],
+)
+def test_mistakes_are_told(folder, monkeypatch, words, message):
+    monkeypatch.chdir(folder)
+    (folder / "a.csv").write_text("title,body\nx,y\n")
+    names = {"INDEX": folder / "index", "FOLDER": folder, "CSV": "a.csv"}
+    said = run(*(names.get(word, word) for word in words.split()), code=2)
+    assert said.startswith("error: ") and message in said and said.count("\n") == 1
+    assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ask --help",
+        "embed nowhere.csv -o new",
+        "embed a.csv -o new --text titel",
+        "embed a.csv -o new --text title --model stance-minlm",
+        "embed empty.csv -o new",
+        "ask index for -n 0",
+        "ask index . -o hits.xlsx",
+        "align index for --side g",
+    ],
+)
+def test_what_is_cheap_to_check_is_told_before_torch_is_imported(tmp_path, root, words):
+    chosen_index(tmp_path / "index")
+    (tmp_path / "a.csv").write_text("title,body\nx,y\n")
+    (tmp_path / "empty.csv").touch()
+    script = "import sys, atexit\natexit.register(lambda: print('torch' in sys.modules))\n"
+    script += "from modeling.search.commands import app\napp(sys.argv[1:])"
+    environment = {"PYTHONPATH": str(root), "PATH": "", "HF_HUB_OFFLINE": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words.split()], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0 if "help" in words else 2, "False"), done.stderr
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2  # seconds of a processor
+
+
+@pytest.mark.corpora
+def test_tweets_of_congress(corpora, tmp_path):
+    """A real corpus from the builder on, with its first hundred tweets."""
+    from dataset_scripts.congress import Congress
+
+    builder = Congress.open(corpora / "congress", "tweets", cache_dir=tmp_path / "cache")
+    builder.download_and_prepare()
+    tweets = builder.as_dataset()["test"].select(range(100))
+    tweets.to_parquet(tmp_path / "tweets.parquet")
+    run("embed", tmp_path / "tweets.parquet", "--group", "group", "--model", "bundled", "-o", tmp_path / "index")
+    hits = Index.open(tmp_path / "index").ask(tweets["text"][7], top=1)
+    assert hits["similarity"].iloc[0] == pytest.approx(1, rel=1e-5)
+    assert hits.filter(like="rows_").sum(axis=1).iloc[0] == hits["rows"].iloc[0]

@@ -1,0 +1,68 @@
+"""Pictures of groups: what is drawn, whole labels, and that nothing breaks them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from modeling.search import plots
+from modeling.search.plots import plot_axis, plot_thresholds
+from modeling.search.questions import Axis
+from tests.modeling.search.chosen import chosen_index
+
+LONG = (
+    "Rents in this city should be capped at once, since nobody who teaches, nurses or drives a tram here can pay them."
+)
+
+
+def axis_of(groups, scores, facts=None):
+    texts = pd.DataFrame({"group": pd.Categorical(groups), "score": scores})
+    texts["positive"], texts["negative"] = 0.5 + texts["score"] / 2, 0.5 - texts["score"] / 2
+    return Axis([LONG, "For $5 or $6."], ["Against.", "Against it."], texts, pd.DataFrame(), facts or {})
+
+
+def test_precision_and_rows_over_thresholds(tmp_path, figures):
+    table = chosen_index(tmp_path / "index").align([("for", "G"), ("against", "B")], [-0.1, 0.7, 1.0])
+    plot_thresholds(table, tmp_path / "a.png", "Invented")
+    (figure,) = figures
+    precision, rows = figure.axes[:2]
+    line, base = precision.get_lines()
+    assert (line.get_ydata().tolist(), base.get_ydata()[0]) == ([0.75, 1.0, 1.0], 0.6)
+    assert [line.get_label() for line in rows.get_lines()] == ["G", "B"]
+    assert rows.get_lines()[1].get_ydata().tolist() == [1, 0, 0]
+    assert rows.get_ylim()[1] > 4 and rows.get_ylim()[0] < 0  # none and all are both to be seen
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+def test_an_axis_with_whole_labels_and_its_measure(tmp_path, figures, ending):
+    random = np.random.default_rng(0)
+    groups = ["D"] * 60 + ["R"] * 30 + ["I", None]
+    scores = np.concatenate([random.normal(0.2, 0.1, 60), random.normal(-0.2, 0.1, 30), [0, 0]])
+    facts = {"auroc": 0.987, "low": 0.951, "high": 0.998, "first": "D", "second": "R"}
+    plot_axis(axis_of(groups, scores, facts), tmp_path / f"a.{ending}", "Invented")
+    start = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[ending]
+    assert (tmp_path / f"a.{ending}").read_bytes().startswith(start)
+    left, right = figures[0].axes
+    points, *means = left.collections
+    assert len(points.get_offsets()) == 92
+    expected = [0.5 + scores[:60].mean() / 2, 0.5 - scores[:60].mean() / 2]
+    assert means[0].get_offsets()[0].tolist() == pytest.approx(expected)
+    labels = [text.get_text() for text in left.get_legend().get_texts()]
+    names = ("D (n=60)", "R (n=30)", "I (n=1)", "no group (n=1)")
+    assert labels == [*(f"{name}, mean marked" for name in names), "as similar to both sides"]
+    assert LONG in left.get_xlabel().replace("\n", " ") and "For \\$5" in left.get_xlabel()
+    assert "0.99 [0.95, 1.00]" in right.get_title()
+    # nothing is cut off: every label lies within the figure
+    figure = figures[0]
+    box = figure.get_tightbbox()
+    assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.get_figwidth() and box.y1 <= figure.get_figheight()
+
+
+def test_many_groups_many_points_and_odd_scores(tmp_path, figures, monkeypatch):
+    monkeypatch.setattr(plots, "MOST_POINTS", 50)
+    plot_axis(axis_of([f"g{number % 9}" for number in range(270)], np.linspace(-0.5, 0.5, 270)), tmp_path / "a.png", "")
+    left = figures[0].axes[0]
+    assert left.get_title() == "50 of 270 rows"
+    labels = [text.get_text() for text in left.get_legend().get_texts()]
+    assert len(labels) == 8 and labels[-2] == "other groups (n=90), mean marked"
+    for groups, scores in ((["D"] * 30, [0.1] * 30), ([None], [0.1]), (["$a_", "_b 🚋"] * 30, np.linspace(0, 1, 60))):
+        plot_axis(axis_of(groups, scores), tmp_path / "b.png", "Invented")
