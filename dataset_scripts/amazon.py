@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.review_files import Columns, Review, first_value
-from dataset_scripts.review_corpus import ReviewCorpus, StarsConfig
+from dataset_scripts.reviews import Review, StarsConfig, StarsCorpus, first_value
 
-# reviews_Electronics_5.json.gz, amazon_reviews_us_PC_v1_00.tsv.gz, Electronics.jsonl -> electronics, pc, electronics
+# reviews_Electronics_5.json, amazon_reviews_us_PC_v1_00.tsv, Electronics.jsonl -> electronics, pc, electronics
 _FILE_NAME = re.compile(r"(?:amazon_)?(?:reviews_)?(?:us_)?(.+?)(?:_\d+|_v\d\w*)?\.")
 
 
@@ -27,8 +26,8 @@ class AmazonConfig(StarsConfig):
     domain: tuple[str, ...] = ()
 
 
-class Amazon(ReviewCorpus):
-    """Product reviews; see `ReviewCorpus` and, for the forms of file, `dataset_scripts/metadata/amazon.yaml`.
+class Amazon(StarsCorpus):
+    """Product reviews; see `StarsCorpus` and, for the forms of file, `dataset_scripts/metadata/amazon.yaml`.
 
     A product is a parent_asin where reviews have one (it unites the colours and sizes of an item), otherwise an asin.
     The polarity sample has no products: it adds to `sentences`, `quadruples` and `sgts` alone.
@@ -39,26 +38,23 @@ class Amazon(ReviewCorpus):
 
     METADATA = load_metadata("amazon")
     BUILDER_CONFIG_CLASS = AmazonConfig
-    FEATURES = ReviewCorpus.FEATURES
-    COLUMNS = Columns(
-        text=("text", "reviewText", "review_body", "content"),
-        stars=("rating", "overall", "star_rating"),
-        product=("parent_asin", "asin", "product_id"),
-        domain=("domain", "category", "product_category"),
-    )
+    TEXT = ("text", "reviewText", "review_body", "content")
+    STARS = ("rating", "overall", "star_rating")
+    PRODUCT = ("parent_asin", "asin", "product_id")
+    DOMAIN = ("domain", "category", "product_category")
 
     @classmethod
     def is_release(cls, name: str) -> bool:
-        """All but descriptions of products (meta_Electronics.json.gz); see `ReviewCorpus.is_release`."""
+        """All but descriptions of products (meta_Electronics.json); see `StarsCorpus.is_release`."""
         return not name.startswith("meta")
 
-    def domain(self, record: dict[str, Any], where: str) -> str:
+    def domain(self, record: dict[str, Any], name: str) -> str:
         """The kind of product, in small letters with underscores; see `AmazonConfig`."""
-        found = _FILE_NAME.match(Path(where.rpartition(":")[2]).name.lower())
-        return _spelled(first_value(record, self.COLUMNS.domain) or (found[1] if found else ""))
+        of_file = _FILE_NAME.match(Path(name).name.lower())
+        return _spelled(first_value(record, self.DOMAIN) or (of_file[1] if of_file else ""))
 
     def wants(self, review: Review) -> bool:
-        """Whether a review is in one of the domains; see `ReviewCorpus.wants`."""
+        """Whether a review is in one of the domains; see `StarsCorpus.wants`."""
         chosen = self.config.domain
         wanted = {_spelled(name) for name in ([chosen] if isinstance(chosen, str) else chosen)}
         if wanted and review.domain not in wanted:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import re
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import load_json, open_text
+from dataset_scripts.base.reading import members
 from dataset_scripts.base.schema import TEXTS
 
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json(\.gz)?")
@@ -40,11 +39,11 @@ class Congress(Corpus):
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
         """Daily files, maps of accounts and labelled samples below a folder; for a file, the maps beside it too."""
-        patterns = (DAY, ACCOUNTS, ISSUES)
         if path.is_file():
             beside = [file for file in sorted(path.parent.iterdir()) if ACCOUNTS.fullmatch(file.name) and file != path]
             return [path, *beside] if DAY.fullmatch(path.name) else [path]
-        return [file for file in super().find_files(path) if any(p.fullmatch(file.name) for p in patterns)]
+        kinds = (DAY, ACCOUNTS, ISSUES)
+        return [file for file in super().find_files(path) if any(kind.fullmatch(file.name) for kind in kinds)]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`.
@@ -58,36 +57,37 @@ class Congress(Corpus):
         else:
             items = self._issues(_chosen(files, ISSUES, "labelled sample (.csv)"))
         seen: set[str] = set()
-        for row in items:
+        for place, row in items:
             row["text"] = normalise(html.unescape(row["text"]))
             if not row["text"]:
-                self.dropped["tweet: empty text"] += 1
+                self.dropped.skip("tweet: empty text", place)
             elif row["id"] in seen:
-                self.dropped["tweet: repeated id"] += 1
+                self.dropped.skip("tweet: repeated id", place)
             elif row["group"] is None:
-                self.dropped["tweet: account without a party"] += 1
+                self.dropped.skip("tweet: account without a party", place)
             else:
                 seen.add(row["id"])
                 yield "test", row
 
-    def _tweets(self, files: list[Path], accounts: dict[str, Party]) -> Iterator[dict[str, Any]]:
-        for file in files:
-            for tweet in load_json(file, list):
+    def _tweets(self, files: list[Path], accounts: dict[str, Party]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for member in members(files):
+            for number, tweet in enumerate(member.json(list), start=1):
+                place = f"{member.place()}, tweet {number:,}"
                 try:
                     # strip() also tells strings from what else JSON may hold
                     author, text, date = tweet["screen_name"].strip(), tweet["text"].strip(), tweet["time"].strip()[:10]
                     row = {"id": str(tweet["id"]), "text": text, "author": author, "topic": "", "date": date}
                     party = accounts.get(str(tweet.get("user_id"))) or accounts.get("@" + author.lower())
                 except (AttributeError, KeyError, TypeError):
-                    self.dropped["tweet: malformed"] += 1
+                    self.dropped.skip("tweet: malformed", place)
                     continue
-                yield {**row, "group": _party_on(date, party)}
+                yield place, {**row, "group": _party_on(date, party)}
 
     def _accounts(self, files: list[Path]) -> dict[str, Party]:
         """User id, and "@" with lower-case screen name, -> party. The party of an account goes before its owner's."""
         accounts: dict[str, Party] = {}
-        for file in files:
-            for owner in load_json(file, list):
+        for member in members(files):
+            for number, owner in enumerate(member.json(list), start=1):
                 try:
                     changes = [p for p in owner.get("prev_props", []) if "party" in p and "until" in p]
                     earlier = sorted((change["until"], _party(change["party"])) for change in changes)
@@ -96,23 +96,19 @@ class Congress(Corpus):
                         for key in _keys(account):
                             accounts.setdefault(key, party)
                 except (AttributeError, KeyError, TypeError):
-                    self.dropped["account: malformed"] += 1
+                    self.dropped.skip("account: malformed", f"{member.place()}, owner {number:,}")
         return accounts
 
-    def _issues(self, files: list[Path]) -> Iterator[dict[str, Any]]:
-        for file in files:
-            with open_text(file) as stream:
-                lines = csv.DictReader(stream)
-                missing = [column for column in ISSUE_COLUMNS if column not in (lines.fieldnames or [])]
-                if missing:
-                    raise ValueError(f"{file}, line 1: no column {', '.join(missing)}; it is no labelled sample")
-                for row in lines:
-                    # an unquoted comma shifts the columns that follow the text
-                    if None in row or None in row.values() or row["author"].lower() not in PARTIES:
-                        self.dropped["tweet: malformed row"] += 1
-                        continue
-                    known = {"id": row["tweet_id"], "text": row["text"], "topic": row["issue"]}
-                    yield {**known, "author": "", "date": "", "group": _party(row["author"])}
+    def _issues(self, files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for member in members(files):
+            # an unquoted comma shifts the columns that follow the text: such rows are too long, or without an author
+            for line, row in member.table(self.dropped, ISSUE_COLUMNS):
+                party = _party(row["author"])
+                if party is None:
+                    self.dropped.skip("tweet: author is of no party", member.place(line))
+                    continue
+                known = {"id": row["tweet_id"], "text": row["text"], "topic": row["issue"]}
+                yield member.place(line), {**known, "author": "", "date": "", "group": party}
 
 
 def _chosen(files: list[Path], pattern: re.Pattern[str], what: str) -> list[Path]:

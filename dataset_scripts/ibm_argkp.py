@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import random
 import re
 from collections.abc import Iterator
@@ -15,7 +12,7 @@ from typing import Any, NamedTuple
 from dataset_scripts.base.corpus import Corpus, CorpusConfig
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
-from dataset_scripts.base.reading import read_members, readable, whole_rows
+from dataset_scripts.base.reading import members, parse_score
 from dataset_scripts.base.sampling import across, within
 from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES
@@ -109,66 +106,55 @@ class IbmArgKP(Corpus):
 
     def _motions(self, ratings: Path, key_points: Path) -> list[Motion]:
         motions: dict[str, Motion] = {}
-        for where, row in self._table(ratings, RELEASES["arg_quality_rank_30k"]):
-            self._add_rating(motions, where, row)
-        for _, row in self._table(key_points, RELEASES["ArgKP-2021"]):
-            self._add_key_point(motions, row)
+        for place, row in self._table(ratings, RELEASES["arg_quality_rank_30k"]):
+            self._add_rating(motions, place, row)
+        for place, row in self._table(key_points, RELEASES["ArgKP-2021"]):
+            self._add_key_point(motions, place, row)
         for motion in motions.values():
             # before sampling, so that the sample is as large as was asked for
             for key in [key for key, a in motion.arguments.items() if len(a.text.split()) < MINIMUM_WORDS]:
                 del motion.arguments[key]
-                self.dropped[f"argument: shorter than {MINIMUM_WORDS} words"] += 1
+                self.dropped.skip(f"argument: shorter than {MINIMUM_WORDS} words", key)
             texts = {argument.text for argument in motion.arguments.values()}
             motion.matches = [match for match in motion.matches if texts.issuperset(match)]
         return list(motions.values())
 
-    def _add_rating(self, motions: dict[str, Motion], where: str, row: dict[str, str]) -> None:
+    def _table(self, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+        for member in members(path, lambda name: name.endswith(".csv")):  # and not the readme in the zip
+            for line, row in member.table(self.dropped, columns):
+                yield member.place(line), row
+
+    def _add_rating(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
         text, stance, split = normalise(row["argument"]), STANCES.get(row["stance_WA"]), SPLIT_NAMES.get(row["set"])
-        try:
-            confidence = float(row["stance_WA_conf"])
-        except ValueError:
-            confidence = None
+        confidence = parse_score(row["stance_WA_conf"], 0, 1)
         if not (text and normalise(row["topic"]) and stance and split) or confidence is None:
-            self.dropped["argument: malformed row"] += 1
+            self.dropped.skip("argument: malformed row", place)
             return
         motion = _motion(motions, row["topic"], split)
         if motion.split != split:
-            raise ValueError(f"{where}: {motion.text!r} is in {motion.split} and in {split}; a motion needs one set")
+            raise ValueError(f"{place}: {motion.text!r} is in {motion.split} and in {split}; a motion needs one set")
         if stance == "neutral":
-            self.dropped["argument: neutral"] += 1
+            self.dropped.skip("argument: neutral", place)
         elif confidence < self.config.minimum_confidence:
-            self.dropped["argument: stance is uncertain"] += 1
+            self.dropped.skip("argument: stance is uncertain", place)
         elif text.casefold() in motion.arguments:
-            self.dropped["argument: repeated"] += 1
+            self.dropped.skip("argument: repeated", place)
         else:
             motion.arguments[text.casefold()] = Argument(text, stance)
 
-    def _add_key_point(self, motions: dict[str, Motion], row: dict[str, str]) -> None:
+    def _add_key_point(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
         texts, stance = (normalise(row["argument"]), normalise(row["key_point"])), STANCES.get(row["stance"])
         if not (all(texts) and normalise(row["topic"]) and stance in ("pro", "con") and row["label"] in ("0", "1")):
-            self.dropped["key point: malformed row"] += 1
+            self.dropped.skip("key point: malformed row", place)
             return
         motion = _motion(motions, row["topic"], "test")
         stored = [motion.arguments.setdefault(text.casefold(), Argument(text, stance)) for text in texts]
         if any(argument.stance != stance for argument in stored):
-            self.dropped["key point: stance differs between the releases"] += 1
+            self.dropped.skip("key point: stance differs between the releases", place)
         elif row["label"] == "0":
-            self.dropped["key point: does not match the argument"] += 1
+            self.dropped.skip("key point: does not match the argument", place)
         else:
             motion.matches.append((stored[0].text, stored[1].text))
-
-    def _table(self, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-        for name, content in read_members(path):
-            if not name.endswith((".csv", ".csv.gz")):
-                continue  # the readme in the zip
-            with readable(path):
-                text = (gzip.decompress(content) if name.endswith(".gz") else content).decode("utf-8-sig")
-            lines = csv.DictReader(io.StringIO(text, newline=""))
-            missing = [column for column in columns if column not in (lines.fieldnames or [])]
-            if missing:
-                raise ValueError(f"{path}, {name}, line 1: no column {', '.join(missing)}; give the release as it is")
-            for row in whole_rows(lines, self.dropped):
-                yield f"{path}, {name}, line {lines.line_num}", row
 
     def _pairs(self, motion: Motion) -> Rows:
         for a in motion.arguments.values():

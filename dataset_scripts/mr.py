@@ -8,11 +8,9 @@ from pathlib import Path
 from dataset_scripts.base.corpus import SPLITS
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import bare, normalise
-from dataset_scripts.base.reading import find_released, text_lines
-from dataset_scripts.base.review_files import read_records
+from dataset_scripts.base.reading import find_release, members
 from dataset_scripts.base.splits import split_groups
-from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, parse_label
-from dataset_scripts.sentiment_corpus import SentimentCorpus
+from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
 
 BY_LABEL = {"rt-polarity.pos": POSITIVE, "rt-polarity.neg": NEGATIVE}
 # the first release of which every file is there is read
@@ -35,50 +33,30 @@ class MovieReviews(SentimentCorpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The files of the first complete release below a folder or beside a file, plain or gzipped.
-
-        Raises:
-            FileNotFoundError: If no release is complete; the message names the files.
-        """
-        folder = path if path.is_dir() else path.parent
-        for names in RELEASES:
-            found = find_released(folder, names)
-            if len(found) == len(names):
-                return [found[name] for name in names]
-        names = "; or ".join(", ".join(names) for names in RELEASES)
-        raise FileNotFoundError(f"{folder} lacks the files of MR (plain or .gz): {names}")
+        """The files of the first complete release below a folder or beside a file, plain or gzipped."""
+        return find_release(path, RELEASES, cls.METADATA.raw)
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
         """All splits, unless the files have none."""
-        return () if _name(files[0]) in BY_LABEL else SPLITS
+        return () if files[0].name.removesuffix(".gz") in BY_LABEL else SPLITS
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         """Yields (split, sentence); see `SentimentCorpus.sentences`."""
-        if _name(files[0]) in BY_LABEL:
-            yield from self._own_split(files)
-            return
-        for file in files:
-            split = _name(file).removeprefix("split_").removesuffix(".tsv")
-            for _, number, row in read_records(file, lambda name: True, self.dropped):
-                if not {"label", "text"} <= row.keys():
-                    raise ValueError(f"{file}, line {number}: no tab separated columns label and text in the header")
+        without_split = []
+        for member in members(files):
+            name = Path(member.name).name
+            if name in BY_LABEL:
+                lines = member.lines(self.dropped, otherwise=ENCODING)
+                without_split += [Sentence(normalise(line), BY_LABEL[name]) for _, line in lines]
+                continue
+            split = name.removeprefix("split_").removesuffix(".tsv")
+            for number, row in member.table(self.dropped, ("label", "text"), delimiter="\t"):
                 label = parse_label(row["label"])
                 if label is None:
-                    self.dropped["row: unknown label"] += 1
+                    self.dropped.skip("row: unknown label", member.place(number))
                 else:
                     yield split, Sentence(normalise(row["text"]), label)
-
-    def _own_split(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        sentences = [
-            Sentence(normalise(line), BY_LABEL[_name(file)])
-            for file in files
-            for line in text_lines(file, self.dropped, otherwise=ENCODING)
-        ]
-        # spellings of one text share a side, so that none has to be dropped as a leak
-        splits = split_groups((bare(sentence.text) for sentence in sentences), FRACTIONS, self.config.seed)
-        for sentence in sentences:
-            yield splits[bare(sentence.text)], sentence
-
-
-def _name(file: Path) -> str:
-    return file.name.removesuffix(".gz")
+        if without_split:
+            # spellings of one text share a side, so that none has to be dropped as a leak
+            splits = split_groups((bare(sentence.text) for sentence in without_split), FRACTIONS, self.config.seed)
+            yield from ((splits[bare(sentence.text)], sentence) for sentence in without_split)

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from dataset_scripts.base.corpus import Corpus, CorpusConfig
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, normalise
-from dataset_scripts.base.reading import find_all_released, load_json
+from dataset_scripts.base.reading import find_release, members
 from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
+KINDS = (list, list, dict)
 STANCES = {"SUPPORT": "pro", "UNDERMINE": "con"}
 SOURCES = ("idebate", "debatewise", "procon")
 
@@ -72,70 +73,63 @@ class Perspectrum(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The three released JSON files, plain or gzipped, below a folder or beside a file.
-
-        Raises:
-            FileNotFoundError: If one is missing; the message names it.
-        """
-        return find_all_released(path if path.is_dir() else path.parent, NAMES, cls.METADATA.raw)
+        """The three released JSON files, plain or gzipped, below a folder or beside a file."""
+        return find_release(path, [NAMES], cls.METADATA.raw)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.clean`."""
         make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments}[config]
         rules = (LeakGuard(),) if config == "arguments" else (LeakGuard(), Cleaner(ordered=config == "triplets"))
-        units = [(claim.split, claim) for claim in self._claims(*files)]
+        units = [(claim.split, claim) for claim in self._claims(files)]
         yield from self.clean(units, make_rows, lambda c: (c.text, *(p.text for p in c.perspectives)), rules)
 
-    def _claims(self, claims_file: Path, pool_file: Path, split_file: Path) -> Iterator[Claim]:
+    def _claims(self, files: list[Path]) -> Iterator[Claim]:
         without = {self.config.without} if isinstance(self.config.without, str) else set(self.config.without)
         if not without <= set(SOURCES):
             raise ValueError(f"without={sorted(without)}: the sources are {', '.join(SOURCES)}")
-        splits, pool = load_json(split_file, dict), self._pool(pool_file, without)
-        for raw in load_json(claims_file, list):
+        claims, items, splits = (member.json(kind) for member, kind in zip(members(files), KINDS, strict=True))
+        try:  # perspective id -> text, or None where its source is left out
+            pool = {item["pId"]: None if item["source"] in without else normalise(item["text"]) for item in items}
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"{files[1]}: every item needs pId, text and source; use the released file") from error
+        for number, claim in enumerate(claims, start=1):
+            place = f"{NAMES[0]}, claim {number:,}"
             try:
-                group, text, clusters = f"claim-{raw['cId']}", normalise(raw["text"]), list(raw["perspectives"])
-                split, source = SPLIT_NAMES.get(splits.get(str(raw["cId"]))), raw["source"]
+                group, text, clusters = f"claim-{claim['cId']}", normalise(claim["text"]), list(claim["perspectives"])
+                split, source = SPLIT_NAMES.get(splits.get(str(claim["cId"]))), claim["source"]
             except (AttributeError, KeyError, TypeError):
-                self.dropped["claim: malformed"] += 1
+                self.dropped.skip("claim: malformed", place)
                 continue
             if not text:
-                self.dropped["claim: empty text"] += 1
+                self.dropped.skip("claim: empty text", place)
             elif split is None:
-                self.dropped["claim: in no split"] += 1
+                self.dropped.skip("claim: in no split", place)
             elif source in without:
-                self.dropped["claim: from a source left out"] += 1
+                self.dropped.skip("claim: from a source left out", place)
             else:
                 yield Claim(group, text, split, self._perspectives(group, clusters, pool))
 
-    def _pool(self, path: Path, without: set[str]) -> dict[int, str | None]:
-        """Perspective id -> text, or None where its source is left out."""
-        try:
-            items = [(item["pId"], item["source"], normalise(item["text"])) for item in load_json(path, list)]
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: every item needs pId, text and source; use the released file") from error
-        return {pid: None if source in without else text for pid, source, text in items}
-
     def _perspectives(self, group: str, clusters: list[Any], pool: dict[int, str | None]) -> list[Perspective]:
-        found: dict[str, Perspective] = {}
+        by_text: dict[str, Perspective] = {}
         for number, cluster in enumerate(clusters):
             try:
                 stance, ids = STANCES.get(cluster["stance_label_3"]), list(cluster["pids"])
             except (KeyError, TypeError):
-                self.dropped["perspective: malformed"] += 1
+                self.dropped.skip("perspective: malformed", group)
                 continue
             for pid in ids:
-                text = pool.get(pid, "")
+                text, place = pool.get(pid, ""), f"{group}:{pid}"
                 if text is None:
-                    self.dropped["perspective: from a source left out"] += 1
+                    self.dropped.skip("perspective: from a source left out", place)
                 elif not text:
-                    self.dropped["perspective: without text in the pool"] += 1
+                    self.dropped.skip("perspective: without text in the pool", place)
                 elif stance is None:
-                    self.dropped["perspective: neither supports nor undermines"] += 1
-                elif text.casefold() in found:
-                    self.dropped["perspective: listed twice under its claim"] += 1
+                    self.dropped.skip("perspective: neither supports nor undermines", place)
+                elif text.casefold() in by_text:
+                    self.dropped.skip("perspective: listed twice under its claim", place)
                 else:
-                    found[text.casefold()] = Perspective(f"{group}:{pid}", text, stance, number)
-        return list(found.values())
+                    by_text[text.casefold()] = Perspective(place, text, stance, number)
+        return list(by_text.values())
 
 
 def _pairs(claim: Claim) -> Rows:

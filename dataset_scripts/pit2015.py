@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import ARCHIVES, decode_lines, find_released, unpacked_members
+from dataset_scripts.base.reading import ARCHIVES, members
 from dataset_scripts.base.schema import SIMILARITY
 
 RELEASED = {"train.data": "train", "dev.data": "validation", "test.data": "test"}
@@ -43,8 +42,7 @@ class Pit2015(Corpus):
             ValueError: If a given file has another name, from which no split can be told.
         """
         if path.is_dir():
-            found = find_released(path, RELEASED)
-            return [found[name] for name in RELEASED if name in found]
+            return [file for file in super().find_files(path) if file.name.removesuffix(".gz") in RELEASED]
         if path.name.removesuffix(".gz") not in RELEASED and not path.name.lower().endswith(ARCHIVES):
             raise ValueError(f"{path} is not named {', '.join(RELEASED)} (plain or .gz), nor is it an archive of these")
         return [path]
@@ -52,34 +50,31 @@ class Pit2015(Corpus):
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`."""
         read = set()
-        for name, content in unpacked_members(files):
-            split = RELEASED.get(PurePosixPath(name).name)
+        for member in members(files, lambda name: Path(name).name in RELEASED):
+            split = RELEASED[Path(member.name).name]
             if split in read:
-                self.dropped["file: a second one of its name"] += 1
-            elif split is not None:
-                read.add(split)
-                for line in decode_lines(io.BytesIO(content), self.dropped):
-                    if (row := self._row(line.split("\t"))) is not None:
-                        yield split, row
-
-    def _row(self, fields: list[str]) -> dict[str, Any] | None:
-        """The row of a line; None if it is of no use, which is counted."""
-        if len(fields) <= LABEL:
-            self.dropped["row: too few columns"] += 1
-            return None
-        first, second, score = normalise(fields[FIRST]), normalise(fields[SECOND]), _score(fields[LABEL].strip())
-        if score is None:
-            self.dropped[f"row: label is neither {HIGHEST} votes, as in (3, 2), nor a digit from 0 to {HIGHEST}"] += 1
-        elif not (first and second):
-            self.dropped["row: empty text"] += 1
-        else:
-            return {"sentence1": first, "sentence2": second, "score": score, "group": fields[TOPIC].strip()}
-        return None
+                self.dropped.skip("file: a second one of its name", member.place())
+                continue
+            read.add(split)
+            for line, text in member.lines(self.dropped):
+                fields = text.split("\t")
+                if len(fields) <= LABEL:
+                    self.dropped.skip("row: too few columns", member.place(line))
+                    continue
+                first, second, score = normalise(fields[FIRST]), normalise(fields[SECOND]), _score(fields[LABEL])
+                if score is None:
+                    reason = f"row: label is neither {HIGHEST} votes, as in (3, 2), nor a digit from 0 to {HIGHEST}"
+                    self.dropped.skip(reason, member.place(line))
+                elif not (first and second):
+                    self.dropped.skip("row: empty text", member.place(line))
+                else:
+                    group = fields[TOPIC].strip()
+                    yield split, {"sentence1": first, "sentence2": second, "score": score, "group": group}
 
 
 def _score(label: str) -> float | None:
-    """The votes for a paraphrase, or the expert's grade."""
-    if votes := _VOTES.fullmatch(label):
-        yes, no = map(int, votes.groups())
-        return float(yes) if yes + no == HIGHEST else None
-    return float(label) if _DIGIT.fullmatch(label) else None
+    """The votes for a paraphrase, or the grade; None if the label is neither."""
+    votes = _VOTES.fullmatch(label.strip())
+    if votes:
+        return float(votes[1]) if int(votes[1]) + int(votes[2]) == HIGHEST else None
+    return float(label) if _DIGIT.fullmatch(label.strip()) else None

@@ -1,41 +1,82 @@
-"""What corpora of reviews with stars and products share: pairs and triplets from one product (Tay et al., 2021)."""
+"""What corpora of reviews share (Tay et al., 2021): sentences cut out of reviews, pairs and triplets of one product."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import random
+import re
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
+from datasets.utils import tqdm
+
+from dataset_scripts.base.quality import MINIMUM_WORDS, bare, normalise
+from dataset_scripts.base.reading import ARCHIVES, members, parse_score
 from dataset_scripts.base.sampling import across, within
-from dataset_scripts.base.schema import Rows, pair_row, triplet_row
-from dataset_scripts.base.splits import SEED
-from dataset_scripts.granularity import GRANULARITIES
-from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence
-from dataset_scripts.sentiment_corpus import SentimentConfig
+from dataset_scripts.base.schema import PAIRS, TRIPLETS, Rows, pair_row, triplet_row
+from dataset_scripts.base.splits import FRACTIONS, SEED, split_groups
+from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentConfig, SentimentCorpus, parse_label
 
-RELATION = "same-product"
+logger = logging.getLogger(__name__)
+GRANULARITIES = ("review", "first", "random")
+PER_PRODUCT = 20
+ENDINGS = (".json", ".jsonl", ".ndjson", ".tsv", *ARCHIVES)  # of the files of reviews, plain or .gz
+ABBREVIATIONS = frozenset(
+    ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "jr", "sr", "vs", "etc", "e.g", "i.e", "approx", "inc", "ltd")
+)
+_BLANK_LINE = re.compile(r"\n\s*\n")
+_END = re.compile(r"""(?P<mark>[.!?…]+)["'”’)\]]*\s+(?=(?P<next>\S))""")
+_NO_WORD = re.compile(r"[^\w.]+")
+_LONGEST = 12  # characters that are looked at for an abbreviation
 
 
-@dataclass
-class ReviewConfig(SentimentConfig):
-    """Options of a corpus of reviews.
+def sentences(text: str) -> Iterator[str]:
+    """Yields the sentences of a text, their white space normalised.
 
-    Attributes:
-        granularity: What of a review goes into pairs and triplets: all of it ("review"), its first sentence ("first")
-            or a random one ("random"); see `dataset_scripts.granularity`.
-        per_product: Most pairs, and most triplets, of one product, so that a popular one does not dominate.
+    No library that divides English into sentences is a dependency, so a plain rule does it: a sentence ends at a blank
+    line, and at `.`, `!`, `?` or `...` with its closing quotation marks and brackets before white space. A full stop
+    ends none after one of `ABBREVIATIONS` or a single letter, nor do several dots before a small letter.
+
+    Example:
+        >>> list(sentences("Dr. Who was late... again! No refund."))
+        ['Dr. Who was late... again!', 'No refund.']
     """
+    for paragraph in _BLANK_LINE.split(text.replace("\r\n", "\n")):
+        start = 0
+        for end in _END.finditer(paragraph):
+            word = _NO_WORD.split(paragraph[max(start, end.start() - _LONGEST) : end.start()])[-1]
+            if end["mark"] == ".":
+                is_end = word.lower() not in ABBREVIATIONS and (len(word) != 1 or word.isdigit())
+            else:
+                is_end = not (end["next"].islower() and set(end["mark"]) <= set(".…"))
+            if is_end:
+                yield normalise(paragraph[start : end.end()])
+                start = end.end()
+        if rest := normalise(paragraph[start:]):
+            yield rest
 
-    granularity: str = GRANULARITIES[0]
-    per_product: int = 20
 
-    def check(self) -> None:
-        """Raises ValueError, naming the option, if a value is none that an option takes."""
-        if self.granularity not in GRANULARITIES:
-            raise ValueError(f"granularity={self.granularity!r}: choose one of {', '.join(GRANULARITIES)}")
-        if not isinstance(self.per_product, int) or self.per_product < 2:
-            raise ValueError(f"per_product={self.per_product!r}: give a whole number of at least 2")
+def cut(text: str, granularity: str, seed: int) -> str:
+    """The part of a review that stands for it (section 5.3 of the paper), its white space normalised.
+
+    A sentence of fewer than `MINIMUM_WORDS` words ("Wow!") stands for none; if all are, the result is empty.
+
+    Args:
+        text: The review with its line ends.
+        granularity: One of `GRANULARITIES`.
+        seed: Seed of the random sentence, which depends on it and on the text alone.
+    """
+    if granularity == "review":
+        return normalise(text)
+    usable = [sentence for sentence in sentences(text) if len(sentence.split()) >= MINIMUM_WORDS]
+    if not usable:
+        return ""
+    return usable[0] if granularity == "first" else random.Random(f"{seed}:{text}").choice(usable)
 
 
 def polarity_of_stars(stars: float) -> int | None:
@@ -67,7 +108,7 @@ def ordered_pairs(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
         yield items[n % size], items[(n + 1 + n // size) % size]
 
 
-def review_triplets(reviews: Iterable[Sentence], limit: int = ReviewConfig.per_product, seed: int = SEED) -> Rows:
+def review_triplets(reviews: Iterable[Sentence], limit: int = PER_PRODUCT, seed: int = SEED) -> Rows:
     """Rows of `TRIPLETS`: a review, one of the same polarity and one of the other, all of one product.
 
     Half of a product's triplets have a positive anchor, half a negative one, where it has the reviews for both.
@@ -84,7 +125,7 @@ def review_triplets(reviews: Iterable[Sentence], limit: int = ReviewConfig.per_p
                 yield triplet_row(anchor, positive, other[n % len(other)], product)
 
 
-def review_pairs(reviews: Iterable[Sentence], limit: int = ReviewConfig.per_product, seed: int = SEED) -> Rows:
+def review_pairs(reviews: Iterable[Sentence], limit: int = PER_PRODUCT, seed: int = SEED) -> Rows:
     """Rows of `PAIRS`: two reviews of one product, which agree if their polarity is the same; as many agree as oppose.
 
     Every pair that opposes holds a negative review. So that this alone gives no pair away, half of those that agree
@@ -111,4 +152,244 @@ def review_pairs(reviews: Iterable[Sentence], limit: int = ReviewConfig.per_prod
     for (product, *texts), same in rows:
         # in either order: otherwise the first text of a pair that opposes would always be the positive one
         draw.shuffle(texts)
-        yield pair_row(*texts, same, RELATION, product)
+        yield pair_row(*texts, same, "same-product", product)
+
+
+@dataclass
+class ReviewConfig(SentimentConfig):
+    """Options of a corpus of reviews.
+
+    Attributes:
+        granularity: What of a review goes into pairs and triplets: all of it ("review"), its first sentence ("first")
+            or a random one ("random"); see `cut`.
+        per_product: Most pairs, and most triplets, of one product, so that a popular one does not dominate.
+    """
+
+    granularity: str = GRANULARITIES[0]
+    per_product: int = PER_PRODUCT
+
+    def check(self) -> None:
+        """Raises ValueError, naming the option, if a value is none that an option takes."""
+        if self.granularity not in GRANULARITIES:
+            raise ValueError(f"granularity={self.granularity!r}: choose one of {', '.join(GRANULARITIES)}")
+        if not isinstance(self.per_product, int) or self.per_product < 2:
+            raise ValueError(f"per_product={self.per_product!r}: give a whole number of at least 2")
+
+
+class ReviewCorpus(SentimentCorpus):
+    """Reviews as sentiment corpora have them, and pairs and triplets of one product, which is the `group` of a review.
+
+    `sentences` of a subclass cuts reviews to their granularity by `cut`.
+    """
+
+    BUILDER_CONFIG_CLASS = ReviewConfig
+    FEATURES = {**SentimentCorpus.FEATURES, "pairs": PAIRS, "triplets": TRIPLETS}
+
+    @property
+    def of_one_product(self) -> bool:
+        """Whether this configuration is made of reviews of one product."""
+        return self.config.name in ("pairs", "triplets")
+
+    def cut(self, text: str) -> str:
+        """A review as this configuration has it, and counted where nothing is left of it; see `reviews.cut`."""
+        part = cut(text, self.config.granularity if self.of_one_product else "review", self.config.seed)
+        if not part:
+            self.dropped[f"review: no sentence of {MINIMUM_WORDS} words or more"] += 1
+        return part
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row); see `Corpus.rows`.
+
+        Raises:
+            ValueError: If an option has a value that it does not take, or pairs or triplets have not one row.
+        """
+        self.config.check()
+        if not self.of_one_product:
+            yield from super().rows(files, config)
+            return
+        make_rows, any_row = review_pairs if config == "pairs" else review_triplets, False
+        for split, reviews in self.kept(files).items():
+            for _, row in make_rows(reviews, self.config.per_product, self.config.seed):
+                any_row = True
+                yield split, row
+        if not any_row:
+            raise ValueError(
+                f"{self.METADATA.name}: no product has the reviews of both polarities that {config} are made of; build "
+                f"with {' '.join(f'--config {name}' for name in SentimentCorpus.FEATURES)}. "
+                f"Dropped: {dict(self.dropped) or 'nothing'}"
+            )
+
+
+class Review(NamedTuple):
+    """A review as it was read: product (may be empty), text with its line ends, polarity, and kind of product."""
+
+    product: str
+    text: str
+    label: int
+    domain: str = ""
+
+
+@dataclass
+class StarsConfig(ReviewConfig):
+    """Options of a corpus of reviews with stars.
+
+    Attributes:
+        share: Share of the products that are read, in (0, 1], drawn by their id: what is read is held in memory.
+    """
+
+    share: float = 1.0
+
+    def check(self) -> None:
+        """See `ReviewConfig.check`."""
+        super().check()
+        if not isinstance(self.share, int | float) or not 0 < self.share <= 1:
+            raise ValueError(f"share={self.share!r}: give a number above 0 and up to 1")
+
+
+class StarsCorpus(ReviewCorpus):
+    """Reviews with stars from 1 to 5, in JSON lines or tab separated tables (Yelp, Amazon).
+
+    A subclass states METADATA, the names that its releases give to columns, and `is_release`. Of several columns that
+    a record has, the first with a value counts. The split is by product, so that no product is on both sides; reviews
+    without a product are split one by one. It depends neither on granularity nor on domain. Products with reviews of
+    both polarities, the only ones that give triplets, are divided for themselves: every split has its share.
+
+    Attributes:
+        TEXT, STARS, PRODUCT: Columns of a review.
+        DOMAIN: Columns of the kind of product.
+        LABEL: Column of the polarity, 1 or 0, of a release without stars.
+    """
+
+    BUILDER_CONFIG_CLASS = StarsConfig
+    FEATURES = ReviewCorpus.FEATURES
+    MINIMUM_WORDS = MINIMUM_WORDS
+    TEXT: ClassVar[tuple[str, ...]]
+    STARS: ClassVar[tuple[str, ...]]
+    PRODUCT: ClassVar[tuple[str, ...]]
+    DOMAIN: ClassVar[tuple[str, ...]] = ()
+    LABEL = "label"
+
+    @classmethod
+    @abstractmethod
+    def is_release(cls, name: str) -> bool:
+        """Whether a file, in a folder or an archive, may hold reviews, by its name in small letters, without .gz."""
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """One given file, or all tables, JSON lines and archives of reviews below a folder."""
+        return [path] if path.is_file() else [f for f in super().find_files(path) if cls._may_hold_reviews(f.name)]
+
+    @classmethod
+    def _may_hold_reviews(cls, name: str) -> bool:
+        name = Path(name).name.lower().removesuffix(".gz")
+        return name.endswith(ENDINGS) and name[0] != "." and cls.is_release(name)
+
+    def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+        """Yields (split, review), cut to its granularity for pairs and triplets; see `SentimentCorpus.sentences`."""
+        for split, review in self._split(files):
+            if not self.wants(review):
+                continue
+            if self.of_one_product and not review.product:
+                self.dropped["review: without a product"] += 1
+            elif text := self.cut(review.text):
+                yield split, Sentence(text, review.label, review.product)
+
+    def kept(self, files: list[Path]) -> dict[str, list[Sentence]]:
+        """See `SentimentCorpus.kept`; products that give no triplet are counted."""
+        kept = super().kept(files)
+        for reviews in kept.values() if self.config.name == "triplets" else ():
+            for _, positives, negatives in by_product(reviews, self.config.seed):
+                if not (positives and negatives):
+                    self.dropped["product: no reviews of both polarities"] += 1
+                elif len(positives) == len(negatives) == 1:
+                    self.dropped["product: one review of either polarity only"] += 1
+        return kept
+
+    def wants(self, review: Review) -> bool:
+        """Whether a review is one of those that the options choose; one that is not is counted here."""
+        return True
+
+    def domain(self, record: dict[str, Any], name: str) -> str:
+        """The kind of product that a record, of the file of this name, is on; empty if the corpus does not tell."""
+        return ""
+
+    def _split(self, files: list[Path]) -> Iterator[tuple[str, Review]]:
+        """(split, review), in an order that does not depend on that of the files."""
+        units: dict[tuple[bool, str], list[Review]] = defaultdict(list)
+        for review in self._read(files):
+            units[bool(review.product), review.product or bare(review.text)].append(review)
+        parts: dict[tuple[bool, bool], list[tuple[bool, str]]] = defaultdict(list)
+        for unit, reviews in units.items():
+            parts[unit[0], len({review.label for review in reviews}) == 2].append(unit)
+        if any(len(part) < len(FRACTIONS) for part in parts.values()):
+            parts = {(True, True): list(units)}
+        # products with both polarities first: of copies of a text, the first is kept
+        for _, part in sorted(parts.items(), reverse=True):
+            if len(part) < len(FRACTIONS):
+                logger.warning("%d product(s) are too few for splits: all go to train", len(part))
+                splits = dict.fromkeys(part, "train")
+            else:
+                splits = split_groups(part, seed=self.config.seed)
+            for unit in sorted(part):
+                yield from ((splits[unit], review) for review in sorted(units[unit]))
+
+    def _read(self, files: list[Path]) -> Iterator[Review]:
+        """Every usable review of the files.
+
+        Raises:
+            ValueError: If no file has a record with the columns of a review.
+        """
+        strange: list[str] = []  # files without reviews, in words
+        for file in files:
+            fitting, misfit = 0, ""
+            for member in members(file, self._may_hold_reviews):
+                records = member.records(self.dropped)
+                for line, record in tqdm(records, desc=f"Reading {member.place()}", unit=" reviews"):
+                    rated = any(name in record for name in self.STARS)
+                    if not any(name in record for name in self.TEXT) or not (rated or self.LABEL in record):
+                        self.dropped.skip("review: no column of text, or none of stars", member.place(line))
+                        misfit = misfit or f"{file.parent / member.place(line)}: found {', '.join(list(record)[:12])}"
+                        continue
+                    fitting += 1
+                    review, reason = self._review(record, rated)
+                    if review is None:
+                        self.dropped.skip(f"review: {reason}", member.place(line))
+                    elif self._in_share(review.product or review.text):
+                        yield review._replace(domain=self.domain(record, member.name))
+                    else:
+                        self.dropped["review: of a product outside the share"] += 1
+            if not fitting:
+                logger.warning("skipped %s: no reviews", file)
+                strange.append(misfit or f"{file}: no record")
+        if len(strange) == len(files):
+            raise ValueError(f"{strange[0]}; expected {self.METADATA.raw}")
+
+    def _review(self, record: dict[str, Any], rated: bool) -> tuple[Review | None, str]:
+        """The review of a record, or why there is none. One with a polarity for stars may be without a product."""
+        text, product = first_value(record, self.TEXT), first_value(record, self.PRODUCT)
+        if not isinstance(text, str) or not text.strip():
+            return None, "empty text"
+        if not rated:
+            label = parse_label(record.get(self.LABEL))
+            if label is None:
+                return None, "label is neither 1 nor 0"
+        else:
+            stars = parse_score(str(first_value(record, self.STARS)), 1, 5)
+            label = None if stars is None else polarity_of_stars(stars)
+            if stars is None:
+                return None, "stars are no number from 1 to 5"
+            if label is None:
+                return None, "3 stars, neither positive nor negative"
+            if product is None:
+                return None, "no id of a product"
+        return Review(normalise(str(product or "")), text, label), ""
+
+    def _in_share(self, unit: str) -> bool:
+        # a hash in [0, 1): seeding a generator for every review of millions would take minutes
+        drawn = hashlib.blake2b(f"{self.config.seed}:{unit}".encode(), digest_size=8).digest()
+        return self.config.share == 1 or int.from_bytes(drawn, "big") / 2**64 < self.config.share
+
+
+def first_value(record: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """The first value under one of the names that is neither missing nor empty; None if there is none."""
+    return next((record[name] for name in names if record.get(name) not in (None, "")), None)

@@ -1,14 +1,20 @@
-"""What corpora of sentiment share: labels, rows by polarity, quadruples to train on, and the pairs of SgTS."""
+"""What corpora of texts with a polarity share (MR, SST-2, IMDB, reviews): labels, draws and their base class."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from dataset_scripts.base.schema import QUADRUPLES
+from dataset_scripts.base.corpus import SPLITS, Corpus, CorpusConfig
+from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, bare
+from dataset_scripts.base.schema import POLARITY_PAIRS, QUADRUPLES, SENTENCES
+from dataset_scripts.base.sources import load_source, source_name
 
 NEGATIVE, POSITIVE = 0, 1
 _LABELS = {"0": NEGATIVE, "1": POSITIVE, "neg": NEGATIVE, "pos": POSITIVE, "negative": NEGATIVE, "positive": POSITIVE}
@@ -22,47 +28,9 @@ class Sentence(NamedTuple):
     group: str = ""
 
 
-def parse_label(text: str) -> int | None:
+def parse_label(text: Any) -> int | None:
     """The label that 0 or 1, neg or pos, negative or positive is; None for anything else."""
-    return _LABELS.get(text.strip().lower())
-
-
-def polarity_rows(
-    config: str, split: str, sentences: Iterable[Sentence], seed: int, dropped: Counter[str]
-) -> Iterator[dict[str, Any]]:
-    """Yields the rows of one split in one of the configurations that every corpus of sentiment has.
-
-    Args:
-        config: `sentences`; `quadruples`, of which only a train split has any; or `sgts`, which a train split lacks.
-        split: `train`, `validation` or `test`.
-        sentences: What the split keeps. Of equal texts one is drawn from, of texts with both labels none.
-        seed: Seed of the draws.
-        dropped: Receives counts of the texts and splits not used.
-
-    Returns:
-        Rows of `schema.SENTENCES`, `QUADRUPLES` or `POLARITY_PAIRS`.
-
-    Raises:
-        ValueError: If the configuration is another.
-    """
-    if config not in ("sentences", "quadruples", "sgts"):
-        raise ValueError(f"{config!r} is none of sentences, quadruples, sgts")
-    if config == "sentences":
-        yield from (sentence._asdict() for sentence in sentences)
-    elif (config == "quadruples") == (split == "train"):
-        rows = list(sentences)
-        labels = labels_by_text(rows)
-        texts = [[text for text, found in labels.items() if found == {label}] for label in (NEGATIVE, POSITIVE)]
-        count(dropped, f"{split}: text with both labels", sum(len(found) > 1 for found in labels.values()))
-        count(dropped, f"{split}: repeated text", len(rows) - len(labels))
-        fewest = 2 if config == "quadruples" else 4
-        count(dropped, f"{split}: fewer than {fewest} texts of a label", min(map(len, texts)) < fewest)
-        if config == "quadruples":
-            drawn = quadruples(texts[POSITIVE], texts[NEGATIVE], seed)
-            yield from (dict(zip(QUADRUPLES, row, strict=True)) for row in drawn)
-        else:
-            drawn = sgts_pairs(texts, seed)
-            yield from ({"sentence1": one, "sentence2": other, "label": int(same)} for one, other, same in drawn)
+    return _LABELS.get(str(text).strip().lower())
 
 
 def labels_by_text(sentences: Iterable[Sentence], key: Callable[[str], str] = str) -> dict[str, set[int]]:
@@ -71,12 +39,6 @@ def labels_by_text(sentences: Iterable[Sentence], key: Callable[[str], str] = st
     for sentence in sentences:
         labels[key(sentence.text)].add(sentence.label)
     return labels
-
-
-def count(dropped: Counter[str], reason: str, number: int) -> None:
-    """Adds to a count, and makes no entry of nothing."""
-    if number:
-        dropped[reason] += number
 
 
 def quadruples(positive: Sequence[str], negative: Sequence[str], seed: int) -> Iterator[tuple[str, str, str, str]]:
@@ -128,3 +90,118 @@ def sgts_pairs(texts: Sequence[Sequence[str]], seed: int) -> list[tuple[str, str
     pairs += [(one.pop(), other.pop(), False) for one, other in combinations(pools, 2) for _ in range(n_different)]
     chance.shuffle(pairs)
     return pairs
+
+
+@dataclass
+class SentimentConfig(CorpusConfig):
+    """Options of every sentiment corpus.
+
+    Attributes:
+        hold_out: Built folders or data sets on the Hub, each with a configuration `sentences`. The texts of their
+            validation and test splits, parts of these, and texts that have them as a part (see `PartGuard`) are kept
+            out of this corpus's train split, so that a model trained on it may be tested there: MR and SST-2 come from
+            the same reviews, and SST-2 has the phrases of its sentences.
+    """
+
+    hold_out: tuple[str, ...] = ()
+
+
+class SentimentCorpus(Corpus):
+    """A corpus of texts with a polarity; a subclass states METADATA and writes `sentences`.
+
+    - `sentences`: one row per text. Evaluation comes first: a text of the test split is in no other split, and one of
+      the validation split not in train, however it is spelled.
+    - `quadruples`: from the train split, see `quadruples`. Of equal texts one is used, of texts with both labels none.
+    - `sgts`: from the validation and test splits, see `sgts_pairs`, of the same texts.
+
+    In a split that is the authors' own (OFFICIAL) rows that repeat a text stay in `sentences`, so that scores compare
+    with published ones. Elsewhere the second of two rows with one text is dropped, whatever its case and punctuation,
+    and both where their labels differ.
+
+    Attributes:
+        OFFICIAL: Splits that are as their authors released them.
+        MINIMUM_WORDS: Shortest text that is kept in other splits.
+    """
+
+    BUILDER_CONFIG_CLASS = SentimentConfig
+    FEATURES = {"sentences": SENTENCES, "quadruples": QUADRUPLES, "sgts": POLARITY_PAIRS}
+    OFFICIAL: ClassVar[tuple[str, ...]] = ()
+    MINIMUM_WORDS: ClassVar[int] = 1
+
+    @abstractmethod
+    def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+        """Yields (split, sentence), the text `normalise`d, in the order of the files.
+
+        What cannot be used is counted in `self.dropped`; empty texts may be yielded, `kept` counts them.
+        """
+
+    def official(self, files: list[Path]) -> tuple[str, ...]:
+        """The splits of these files that are as their authors released them."""
+        return self.OFFICIAL
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (split, row) of the three shared configurations; see `Corpus.rows`."""
+        for split, sentences in self.kept(files).items():
+            if config == "sentences":
+                rows = (sentence._asdict() for sentence in sentences)
+            elif (config == "quadruples") == (split == "train"):
+                rows = self._drawn(config, split, sentences)
+            else:  # train has no pairs, the other splits no quadruples
+                continue
+            yield from ((split, row) for row in rows)
+
+    def kept(self, files: list[Path]) -> dict[str, list[Sentence]]:
+        """Split -> the sentences that the rules keep, in the order of the files; the others are counted."""
+        by_split: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
+        for split, sentence in self.sentences(files):
+            if sentence.text:
+                by_split[split].append(sentence)
+            else:
+                self.dropped["row: empty text"] += 1
+        guard, elsewhere = LeakGuard(), self._held_out(by_split["train"])
+        cleaner = Cleaner(self.MINIMUM_WORDS, any_spelling=True)
+        kept = {}
+        for split in reversed(SPLITS):  # the test split first: it keeps what others copied
+            rows = by_split[split]
+            rules: list[Cleaner | LeakGuard] = [guard]
+            if split == "train" and self.config.hold_out:
+                rules.append(elsewhere)
+            if split not in self.official(files):
+                labels = labels_by_text(rows, bare)
+                rows = [row for row in rows if len(labels[bare(row.text)]) == 1]
+                self._count("row: text with both labels", len(by_split[split]) - len(rows))
+                rules.append(cleaner)
+            kept[split] = [row for row in rows if all(rule.keep(row.text) for rule in rules)]
+            guard.hold_out(split, (row.text for row in by_split[split]))
+        for rule in (guard, elsewhere, cleaner):
+            self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
+        return {split: kept[split] for split in SPLITS if kept[split]}
+
+    def _drawn(self, config: str, split: str, sentences: list[Sentence]) -> Iterator[dict[str, Any]]:
+        """Rows of `quadruples` or `sgts`. Of equal texts one is drawn from, of texts with both labels none."""
+        labels = labels_by_text(sentences)
+        texts = [[text for text, of_text in labels.items() if of_text == {label}] for label in (NEGATIVE, POSITIVE)]
+        self._count(f"{split}: text with both labels", sum(len(of_text) > 1 for of_text in labels.values()))
+        self._count(f"{split}: repeated text", len(sentences) - len(labels))
+        fewest = 2 if config == "quadruples" else 4
+        self._count(f"{split}: fewer than {fewest} texts of a label", min(map(len, texts)) < fewest)
+        if config == "quadruples":
+            for row in quadruples(texts[POSITIVE], texts[NEGATIVE], self.config.seed):
+                yield dict(zip(QUADRUPLES, row, strict=True))
+        else:
+            for one, other, same in sgts_pairs(texts, self.config.seed):
+                yield {"sentence1": one, "sentence2": other, "label": int(same)}
+
+    def _count(self, reason: str, number: int) -> None:
+        if number:
+            self.dropped[reason] += number
+
+    def _held_out(self, train: list[Sentence]) -> LeakGuard:
+        """A guard with the texts that the data sets of `hold_out` evaluate on."""
+        chosen = self.config.hold_out
+        guard = PartGuard(sentence.text for sentence in train if chosen)
+        for source in [chosen] if isinstance(chosen, str) else chosen:
+            splits = load_source(source, "sentences", self._cache_dir_root)
+            for split in (split for split in ("test", "validation") if split in splits):
+                guard.hold_out(f"{split} of {source_name(source)}", splits[split]["text"])
+        return guard

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus, CorpusConfig
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, normalise
-from dataset_scripts.base.reading import open_text, parse_score, whole_rows
+from dataset_scripts.base.reading import members, parse_score
 from dataset_scripts.base.schema import TEXTS, WORDS, Rows
 
 RELEASED = re.compile(r"SentiWordNet.*\.txt(\.gz)?", re.IGNORECASE)
@@ -79,27 +78,23 @@ class SentiWordNet(Corpus):
         if self.config.senses not in SENSES:
             raise ValueError(f"senses={self.config.senses!r}: choose one of {', '.join(SENSES)}")
         if config == "words":
-            yield from (
-                ("train", row) for row in self._words(synset for file in files for synset in self._synsets(file))
-            )
+            yield from (("train", row) for row in self._words(self._synsets(files)))
             return
-        synsets = (("train", synset) for file in files for synset in self._synsets(file))
+        synsets = (("train", synset) for synset in self._synsets(files))
         yield from self.clean(synsets, self._examples, lambda synset: (), (Cleaner(any_spelling=True),))
 
-    def _synsets(self, path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    def _synsets(self, files: list[Path]) -> Iterator[tuple[str, dict[str, str]]]:
         """(id, columns) of every valid line."""
         seen: set[str] = set()
-        with open_text(path) as file:
-            lines = (line for line in file if not line.startswith("#"))
-            table = csv.DictReader(lines, COLUMNS, delimiter="\t", quoting=csv.QUOTE_NONE)
-            for row in whole_rows(table, self.dropped):
-                id = row["POS"] + row["ID"]
+        for member in members(files):
+            for line, row in member.table(self.dropped, header=COLUMNS, delimiter="\t", comment="#"):
+                id, place = row["POS"] + row["ID"], member.place(line)
                 if not SYNSET.fullmatch(id):
-                    self.dropped["row: no part of speech and number of a synset"] += 1
+                    self.dropped.skip("row: no part of speech and number of a synset", place)
                 elif any(parse_score(row[column], 0, 1) is None for column in SCORES):
-                    self.dropped["row: score is no number from 0 to 1"] += 1
+                    self.dropped.skip("row: score is no number from 0 to 1", place)
                 elif id in seen:
-                    self.dropped["row: repeated synset"] += 1
+                    self.dropped.skip("row: repeated synset", place)
                 else:
                     seen.add(id)
                     yield id, row
@@ -108,7 +103,7 @@ class SentiWordNet(Corpus):
         id, row = synset
         outside_and_inside = row["Gloss"].split('"')
         if len(outside_and_inside) % 2 == 0:
-            self.dropped["gloss: quotation mark without its pair"] += 1
+            self.dropped.skip("gloss: quotation mark without its pair", id)
             return
         for number, quoted in enumerate(outside_and_inside[1::2], start=1):
             # WordNet writes `so' for single quotes; some examples end in the separator that belongs behind them

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import find_released, open_text, parse_score, whole_rows
+from dataset_scripts.base.reading import find_release, members, parse_score
 from dataset_scripts.base.schema import INFERENCE
 
 # the first release of which every file is there is read; all hold the same pairs, the last one 87 fewer
@@ -20,9 +19,8 @@ RELEASES = (
     ("SICK_with_splits.txt",),
 )
 SPLIT_NAMES = {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"}
-TEXTS = ("sentence_A", "sentence_B")
+FIRST, SECOND, SCORE, SPLIT = "sentence_A", "sentence_B", "relatedness_score", "SemEval_set"
 LABELS = ("entailment_label", "entailment_judgment")  # the name changed between releases
-SCORE, SPLIT = "relatedness_score", "SemEval_set"
 
 
 class Sick(Corpus):
@@ -40,50 +38,27 @@ class Sick(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or the files of the first complete release in a folder; plain or gzipped.
-
-        Raises:
-            FileNotFoundError: If no release is complete; the message names the files.
-        """
-        if path.is_file():
-            return [path]
-        for names in RELEASES:
-            found = find_released(path, names)
-            if len(found) == len(names):
-                return [found[name] for name in names]
-        names = "; or ".join(", ".join(names) for names in RELEASES)
-        raise FileNotFoundError(f"{path} lacks the files of SICK (plain or .gz): {names}")
+        """One given file, or the files of the first complete release in a folder; plain or gzipped."""
+        return [path] if path.is_file() else find_release(path, RELEASES, cls.METADATA.raw)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`."""
         labels = INFERENCE["label"]
-        for file in files:
-            for row in self._table(file):
-                first, second = (normalise(row[column]) for column in TEXTS)
-                label, score = row["label"].strip().lower(), parse_score(row[SCORE], 1, 5)
-                split = SPLIT_NAMES.get(row[SPLIT].strip()) if SPLIT in row else "test"
+        for member in members(files):
+            for line, row in member.table(self.dropped, (FIRST, SECOND, SCORE), delimiter="\t"):
+                column = next((column for column in LABELS if column in row), None)
+                if column is None:
+                    raise ValueError(f"{member.path}, line 1: no column {' or '.join(LABELS)}; give the released file")
+                first, second, label = normalise(row[FIRST]), normalise(row[SECOND]), row[column].strip().lower()
+                score, split = parse_score(row[SCORE], 1, 5), SPLIT_NAMES.get(row.get(SPLIT, "TEST").strip())
                 if split is None:
-                    self.dropped["row: unknown split"] += 1
+                    self.dropped.skip("row: unknown split", member.place(line))
                 elif label not in labels.names:
-                    self.dropped["row: unknown label"] += 1
+                    self.dropped.skip("row: unknown label", member.place(line))
                 elif score is None:
-                    self.dropped["row: score is no number from 1 to 5"] += 1
+                    self.dropped.skip("row: score is no number from 1 to 5", member.place(line))
                 elif not (first and second):
-                    self.dropped["row: empty text"] += 1
+                    self.dropped.skip("row: empty text", member.place(line))
                 else:
                     texts = {"sentence1": first, "sentence2": second}
                     yield split, {**texts, "label": labels.str2int(label), "score": score}
-
-    def _table(self, path: Path) -> Iterator[dict[str, str]]:
-        with open_text(path) as file:
-            lines = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            header = lines.fieldnames or []
-            label = next((column for column in LABELS if column in header), None)
-            missing = [column for column in (*TEXTS, SCORE) if column not in header]
-            if missing or label is None:
-                raise ValueError(
-                    f"{path}, line 1: no tab separated column {', '.join(missing) or ' or '.join(LABELS)}; "
-                    "give the file as it was released, with its header"
-                )
-            for row in whole_rows(lines, self.dropped):
-                yield {**row, "label": row[label]}

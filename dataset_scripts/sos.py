@@ -13,16 +13,14 @@ from xml.etree import ElementTree
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import open_text, parse_score, whole_rows
+from dataset_scripts.base.reading import Dropped, members, parse_score, read_file
 from dataset_scripts.base.schema import OPINIONS
 
+# columns of the three layouts of CSV files
 ANNOTATIONS = ("sent1_id", "sent2_id", "annotation")
 SENTENCES = ("sent_id", "text", "category")
 PAIRS = ("pair_id", "sent1_text", "sent2_text", "domain", "avg")
-DOMAINS = {
-    "LAPTOP": "laptop",
-    "RESTAURANT": "restaurant",
-}  # entity of a file's opinions -> domain
+DOMAINS = {"LAPTOP": "laptop", "RESTAURANT": "restaurant"}  # entity of a file's opinions -> domain
 HIGHEST = 4
 LOST = "#NAME?"  # what a spreadsheet makes of a text that begins with a dash
 _XML = re.compile(r"\.xml(\.gold)?(\.gz)?$", re.IGNORECASE)
@@ -60,106 +58,98 @@ class Sos(Corpus):
             if _columns(path) == PAIRS:
                 return [path]
             raise ValueError(f"{path} has no columns {', '.join(PAIRS)}; it needs {cls.METADATA.raw}")
-        found: dict[Any, list[Path]] = defaultdict(list)
+        by_layout: dict[Any, list[Path]] = defaultdict(list)
         for file in super().find_files(path):
             if _XML.search(file.name):
-                found["xml"].append(file)
+                by_layout["xml"].append(file)
             elif _CSV.search(file.name):
-                found[_columns(file)].append(file)
+                by_layout[_columns(file)].append(file)
         # XML first: of a sentence that is in several files, the first counts
-        sentences = [*found["xml"], *found[SENTENCES]]
-        if found[ANNOTATIONS] and sentences:
-            return [found[ANNOTATIONS][0], *sentences]
-        if found[PAIRS]:
-            return found[PAIRS][:1]
-        lacking = "the sentences that its annotations name" if found[ANNOTATIONS] else "annotations and pairs"
+        sentences = [*by_layout["xml"], *by_layout[SENTENCES]]
+        if by_layout[ANNOTATIONS] and sentences:
+            return [by_layout[ANNOTATIONS][0], *sentences]
+        if by_layout[PAIRS]:
+            return by_layout[PAIRS][:1]
+        lacking = "the sentences that its annotations name" if by_layout[ANNOTATIONS] else "annotations and pairs"
         raise FileNotFoundError(f"{path} lacks {lacking}; it needs {cls.METADATA.raw}")
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields ("test", row); see `Corpus.rows`."""
         rows = self._published(files[0]) if len(files) == 1 else self._rebuilt(files[0], self._sentences(files[1:]))
-        for row in rows:
-            yield "test", row
+        for id, one, other, score, domain in rows:
+            yield "test", {"id": id, "sentence1": one, "sentence2": other, "score": score, "domain": domain}
 
-    def _published(self, path: Path) -> Iterator[dict[str, Any]]:
-        for row in self._table(path):
-            texts = [normalise(row[column]) for column in ("sent1_text", "sent2_text")]
+    def _published(self, path: Path) -> Iterator[tuple[str, str, str, float, str]]:
+        member = read_file(path)
+        for line, row in member.table(self.dropped):
+            one, other = normalise(row["sent1_text"]), normalise(row["sent2_text"])
             score, domain = parse_score(row["avg"], 0, HIGHEST), row["domain"].strip().lower()
-            if not all(texts):
-                self.dropped["pair: empty text"] += 1
-            elif LOST in texts:
-                self.dropped[f"pair: text lost in a spreadsheet ({LOST}); build from the annotations to have it"] += 1
+            if not (one and other):
+                reason = "empty text"
+            elif LOST in (one, other):
+                reason = f"text lost in a spreadsheet ({LOST}); build from the annotations to have it"
             elif score is None:
-                self.dropped[f"pair: score is no number from 0 to {HIGHEST}"] += 1
+                reason = f"score is no number from 0 to {HIGHEST}"
             elif domain not in DOMAINS.values():
-                self.dropped[f"pair: domain is none of {', '.join(DOMAINS.values())}"] += 1
+                reason = f"domain is none of {', '.join(DOMAINS.values())}"
             else:
-                yield _row(row["pair_id"], *texts, score, domain)
+                yield row["pair_id"], one, other, score, domain
+                continue
+            self.dropped.skip(f"pair: {reason}", member.place(line))
 
-    def _rebuilt(self, annotations: Path, sentences: dict[str, Sentence]) -> Iterator[dict[str, Any]]:
+    def _rebuilt(self, path: Path, sentences: dict[str, Sentence]) -> Iterator[tuple[str, str, str, float, str]]:
         scores: dict[tuple[str, str], list[float]] = {}
-        for row in self._table(annotations):
-            pair, score = (row["sent1_id"], row["sent2_id"]), parse_score(row["annotation"], 0, HIGHEST)
-            of_pair = scores.setdefault(pair, [])  # in the order of the file, which numbers the pairs
+        member = read_file(path)
+        for line, row in member.table(self.dropped):
+            # in the order of the file, which numbers the pairs
+            of_pair = scores.setdefault((row["sent1_id"], row["sent2_id"]), [])
+            score = parse_score(row["annotation"], 0, HIGHEST)
             if score is None:
-                self.dropped[f"annotation: no number from 0 to {HIGHEST}"] += 1
+                self.dropped.skip(f"annotation: no number from 0 to {HIGHEST}", member.place(line))
             else:
                 of_pair.append(score)
         for number, (pair, of_pair) in enumerate(scores.items(), start=1):
             one, other = (sentences.get(id) for id in pair)
             if one is None or other is None:
-                self.dropped["pair: a sentence is in none of the files"] += 1
+                self.dropped.skip("pair: a sentence is in none of the files", ", ".join(pair))
             elif not of_pair:
-                self.dropped["pair: without a valid annotation"] += 1
+                self.dropped.skip("pair: without a valid annotation", ", ".join(pair))
             elif one.domain != other.domain:
-                self.dropped["pair: sentences of two domains"] += 1
+                self.dropped.skip("pair: sentences of two domains", ", ".join(pair))
             else:
-                yield _row(f"pair_{number}", one.text, other.text, sum(of_pair) / len(of_pair), one.domain)
+                yield f"pair_{number}", one.text, other.text, sum(of_pair) / len(of_pair), one.domain
 
     def _sentences(self, files: list[Path]) -> dict[str, Sentence]:
         """Id -> sentence, of all files on laptops or restaurants."""
-        found: dict[str, Sentence] = {}
-        for file in files:
-            texts, entities = (_read_xml if _XML.search(file.name) else self._read_csv)(file)
+        sentences: dict[str, Sentence] = {}
+        for member in members(files):
+            if _XML.search(member.name):
+                try:
+                    root = ElementTree.fromstring(member.read())
+                except ElementTree.ParseError as error:
+                    raise ValueError(f"{member.path} is no valid XML ({error}); give the file as released") from error
+                texts = {node.get("id", ""): node.findtext("text") or "" for node in root.iter("sentence")}
+                categories = {node.get("category", "") for node in root.iter("Opinion")}
+            else:
+                rows = [row for _, row in member.table(self.dropped)]
+                texts, categories = {row["sent_id"]: row["text"] for row in rows}, {row["category"] for row in rows}
+            entities = {category.split("#")[0] for category in categories}
             domain = next((DOMAINS[entity] for entity in DOMAINS if entity in entities), None)
             if domain is None:
-                self.dropped["file: no opinions on laptops or restaurants"] += 1
+                self.dropped.skip("file: no opinions on laptops or restaurants", member.place())
                 continue
             for id, text in texts.items():
                 if text := normalise(text):
-                    found.setdefault(id, Sentence(text, domain))
-        return found
-
-    def _read_csv(self, path: Path) -> tuple[dict[str, str], set[str]]:
-        rows = list(self._table(path))
-        return {row["sent_id"]: row["text"] for row in rows}, {row["category"].split("#")[0] for row in rows}
-
-    def _table(self, path: Path) -> Iterator[dict[str, str]]:
-        with open_text(path) as file:
-            yield from whole_rows(csv.DictReader(file), self.dropped)
-
-
-def _row(id: str, one: str, other: str, score: float, domain: str) -> dict[str, Any]:
-    return {"id": id, "sentence1": one, "sentence2": other, "score": score, "domain": domain}
+                    sentences.setdefault(id, Sentence(text, domain))
+        return sentences
 
 
 def _columns(path: Path) -> tuple[str, ...] | None:
     """Which of the three layouts a CSV file has, by its header; None if it has none of them."""
     try:
-        with open_text(path) as file:
-            header = set(next(csv.reader(file), ()))
-    except ValueError:  # not text
+        with (member := read_file(path)).stream:
+            _, line = next(member.lines(Dropped()), (1, ""))
+    except ValueError:  # damaged, and so none of ours
         return None
+    header = set(next(csv.reader([line]), ()))
     return next((layout for layout in (ANNOTATIONS, SENTENCES, PAIRS) if header.issuperset(layout)), None)
-
-
-def _read_xml(path: Path) -> tuple[dict[str, str], set[str]]:
-    """Id -> text, and the entities of the opinions, e.g. {"LAPTOP", "BATTERY"}."""
-    with open_text(path) as file:
-        try:
-            # the file's declaration of its encoding is void for a string that is decoded already
-            root = ElementTree.fromstring(file.read().encode())
-        except ElementTree.ParseError as error:
-            raise ValueError(f"{path} is no valid XML ({error}); give SemEval's file as it was released") from error
-    texts = {node.get("id", ""): node.findtext("text") or "" for node in root.iter("sentence")}
-    return texts, {node.get("category", "").split("#")[0] for node in root.iter("Opinion")}

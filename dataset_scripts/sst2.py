@@ -8,10 +8,9 @@ from pathlib import Path
 from dataset_scripts.base.corpus import SPLITS
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import find_all_released, text_lines
+from dataset_scripts.base.reading import find_release, members
 from dataset_scripts.base.splits import SPLIT_NAMES
-from dataset_scripts.sentiment import Sentence, parse_label
-from dataset_scripts.sentiment_corpus import SentimentCorpus
+from dataset_scripts.sentiment import Sentence, SentimentCorpus, parse_label
 
 RELEASED = {f"sentiment-{name}": split for name, split in SPLIT_NAMES.items()}
 
@@ -28,23 +27,15 @@ class SST2(SentimentCorpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The three released files, plain or gzipped, below a folder or beside a file.
-
-        Raises:
-            FileNotFoundError: If one is missing; the message names it.
-        """
-        return find_all_released(path if path.is_dir() else path.parent, RELEASED, cls.METADATA.raw)
+        """The three released files, plain or gzipped, below a folder or beside a file."""
+        return find_release(path, [tuple(RELEASED)], cls.METADATA.raw)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         """Yields (split, sentence); see `SentimentCorpus.sentences`."""
-        for file in files:
-            split = RELEASED[file.name.removesuffix(".gz")]
-            for line in text_lines(file, self.dropped):
-                text, *labels = line.split("\t")
-                label = parse_label(labels[0]) if labels else None
-                if len(labels) != 1:
-                    self.dropped["line: wrong number of columns"] += 1
-                elif label is None:
-                    self.dropped["row: unknown label"] += 1
+        for member in members(files):
+            for number, row in member.table(self.dropped, delimiter="\t", header=("text", "label")):
+                label = parse_label(row["label"])
+                if label is None:
+                    self.dropped.skip("row: unknown label", member.place(number))
                 else:
-                    yield split, Sentence(normalise(text), label)
+                    yield RELEASED[Path(member.name).name], Sentence(normalise(row["text"]), label)

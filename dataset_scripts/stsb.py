@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.corpus import SPLITS, Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import find_all_released, find_released, open_text, parse_score
+from dataset_scripts.base.reading import Member, find_release, members, parse_score
 from dataset_scripts.base.schema import SIMILARITY
 
 RELEASED = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv": "test"}
-DEMO_NAME = "similarity.tsv"
-DEMO_HEADER = ["split", "score", "sentence1", "sentence2"]
+DEMO_NAME, DEMO_HEADER = "similarity.tsv", ["split", "score", "sentence1", "sentence2"]
 GENRE, SCORE, FIRST, SECOND = 0, 4, 5, 6  # of the released columns: genre, file, year, number, score, two sentences
 
 
@@ -32,54 +29,43 @@ class STSBenchmark(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or the three released files of a folder, or else its `similarity.tsv`; plain or gzipped.
-
-        Raises:
-            FileNotFoundError: If a released file is missing; the message names it.
-        """
-        if path.is_file():
-            return [path]
-        found = find_released(path, (*RELEASED, DEMO_NAME))
-        if found.keys() == {DEMO_NAME}:
-            return [found[DEMO_NAME]]
-        return find_all_released(path, RELEASED, cls.METADATA.raw)
+        """One given file, or the three released files of a folder, or else its `similarity.tsv`; plain or gzipped."""
+        return [path] if path.is_file() else find_release(path, [tuple(RELEASED), (DEMO_NAME,)], cls.METADATA.raw)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`."""
-        for file in files:
-            for split, group, score, *sentences in self._fields(file):
+        for member in members(files):
+            for line, split, group, score, *sentences in self._fields(member):
                 first, second = map(normalise, sentences)
                 value = parse_score(score, 0, 5)
                 if split not in SPLITS:
-                    self.dropped["row: unknown split"] += 1
+                    self.dropped.skip("row: unknown split", member.place(line))
                 elif value is None:
-                    self.dropped["row: score is no number from 0 to 5"] += 1
+                    self.dropped.skip("row: score is no number from 0 to 5", member.place(line))
                 elif not (first and second):
-                    self.dropped["row: empty text"] += 1
+                    self.dropped.skip("row: empty text", member.place(line))
                 else:
                     yield split, {"sentence1": first, "sentence2": second, "score": value, "group": group}
 
-    def _fields(self, path: Path) -> Iterator[tuple[str, ...]]:
-        """(split, group, score, sentence1, sentence2) of every line that has enough columns."""
-        with open_text(path) as file:
-            lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            first = next(lines, [])
-            if first == DEMO_HEADER:
-                for split, *values in self._long_enough(lines, len(DEMO_HEADER)):
-                    yield split, "", *values[:3]
-                return
-            split = RELEASED.get(path.name.removesuffix(".gz"))
-            if split is None or len(first) <= SECOND:
-                raise ValueError(
-                    f"{path}, line 1: {len(first)} tab separated column(s); give a file named {', '.join(RELEASED)} "
-                    f"with at least {SECOND + 1} columns, or one with the header {', '.join(DEMO_HEADER)}"
-                )
-            for fields in self._long_enough(chain([first], lines), SECOND + 1):
-                yield split, fields[GENRE], fields[SCORE], fields[FIRST], fields[SECOND]
+    def _fields(self, member: Member) -> Iterator[tuple[Any, ...]]:
+        """(line, split, group, score, sentence1, sentence2) of every line that has enough columns.
 
-    def _long_enough(self, lines: Iterable[list[str]], columns: int) -> Iterator[list[str]]:
-        for fields in lines:
-            if len(fields) >= columns:
-                yield fields
+        The released lines differ in their number of columns: some name a source and its licence behind the sentences.
+        """
+        of_file, columns = RELEASED.get(Path(member.name).name), SECOND + 1
+        for line, text in member.lines(self.dropped):
+            fields = text.split("\t")
+            if line == 1 and fields == DEMO_HEADER:
+                of_file, columns = None, len(DEMO_HEADER)
+            elif line == 1 and (of_file is None or len(fields) < columns):
+                raise ValueError(
+                    f"{member.path}, line 1: {len(fields)} tab separated column(s); give a file named "
+                    f"{', '.join(RELEASED)} with at least {columns} columns, or one with the header "
+                    f"{', '.join(DEMO_HEADER)}"
+                )
+            elif len(fields) < columns:
+                self.dropped.skip("row: too few columns", member.place(line))
+            elif of_file is None:
+                yield line, fields[0], "", *fields[1:4]
             else:
-                self.dropped["row: too few columns"] += 1
+                yield line, of_file, fields[GENRE], fields[SCORE], fields[FIRST], fields[SECOND]

@@ -6,13 +6,14 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.corpus import SPLITS, Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import ARCHIVES, decode_lines, unpacked_members
+from dataset_scripts.base.reading import ARCHIVES, Member, members
 from dataset_scripts.base.schema import SIMILARITY
 
 # by the end of its path: the authors' release (its samples aside), and the tokenised one, three files a split
@@ -57,63 +58,64 @@ class TwitterUrl(Corpus):
         Raises:
             ValueError: If the votes that a configuration needs are not there, or tokenised files do not fit together.
         """
-        found: dict[str, dict[str, bytes]] = defaultdict(dict)
-        for name, content in unpacked_members(files):
-            split, part = _place(name) or ("", "")
-            if split and part in found[split]:
-                self.dropped["file: a second one of its kind and split"] += 1
-            elif split:
-                found[split][part] = content
+        by_split: dict[str, dict[str, Member]] = defaultdict(dict)
+        for member in members(files, lambda name: _place(name) is not None):
+            split, part = _place(member.name)
+            if part in by_split[split]:
+                self.dropped.skip("file: a second one of its kind and split", member.place())
+            else:
+                by_split[split][part] = replace(member, stream=io.BytesIO(member.read()))
         binary = config == "paraphrases"
-        if not binary and not any("votes" in parts for parts in found.values()):
+        if not binary and not any("votes" in parts for parts in by_split.values()):
             raise ValueError(f"{config} needs votes (Twitter_URL_Corpus_test.txt); --config paraphrases does not")
-        for split in (split for split in SPLITS if split in found):
-            parts = found[split]
+        for split in (split for split in SPLITS if split in by_split):
+            parts = by_split[split]
             if binary and any(part in parts for part in PARTS):
                 rows = self._tokenised(split, parts)
             else:
-                rows = self._voted(parts.get("votes", b""), binary)
-            for first, second, score, group in rows:
+                rows = self._voted(parts["votes"], binary) if "votes" in parts else ()
+            for place, first, second, score, group in rows:
                 if first and second:
                     yield split, {"sentence1": first, "sentence2": second, "score": score, "group": group}
                 else:
-                    self.dropped["row: empty text"] += 1
+                    self.dropped.skip("row: empty text", place)
 
-    def _voted(self, content: bytes, binary: bool) -> Iterator[tuple[str, str, float, str]]:
-        for line in decode_lines(io.BytesIO(content), self.dropped):
-            fields = line.split("\t")
+    def _voted(self, member: Member, binary: bool) -> Iterator[tuple[str, str, str, float, str]]:
+        for number, line in member.lines(self.dropped):
+            fields, place = line.split("\t"), member.place(number)
             if not line.strip():
-                self.dropped["line: empty"] += 1
+                self.dropped.skip("line: empty", place)
             elif len(fields) != COLUMNS:
-                self.dropped["row: wrong number of columns"] += 1
+                self.dropped.skip("row: wrong number of columns", place)
             elif (votes := _VOTES.fullmatch(fields[2].strip())) is None:
-                self.dropped[f"row: no votes of {PEOPLE}, as in (4,{PEOPLE})"] += 1
+                self.dropped.skip(f"row: no votes of {PEOPLE}, as in (4,{PEOPLE})", place)
             elif binary and int(votes[1]) * 2 == PEOPLE:
-                self.dropped[f"row: debatable, {votes[1]} votes of {PEOPLE}"] += 1
+                self.dropped.skip(f"row: debatable, {votes[1]} votes of {PEOPLE}", place)
             else:
                 score = float(int(votes[1]) * 2 > PEOPLE) if binary else float(votes[1])
-                yield normalise(fields[0]), normalise(fields[1]), score, fields[3].strip()
+                yield place, normalise(fields[0]), normalise(fields[1]), score, fields[3].strip()
 
-    def _tokenised(self, split: str, parts: dict[str, bytes]) -> Iterator[tuple[str, str, float, str]]:
+    def _tokenised(self, split: str, parts: dict[str, Member]) -> Iterator[tuple[str, str, str, float, str]]:
         # side by side before they are decoded: a line that cannot be takes its partners with it
-        lines = [[line.rstrip(b"\r\n") for line in io.BytesIO(parts.get(part, b""))] for part in PARTS]
+        lines = [[line.rstrip(b"\r\n") for line in (parts[part].stream if part in parts else ())] for part in PARTS]
         if len({len(of_part) for of_part in lines}) > 1:
             lengths = ", ".join(f"{part} {len(of_part):,}" for part, of_part in zip(PARTS, lines, strict=True))
             raise ValueError(f"the files in {split}/ differ in lines ({lengths}); give all three as they were released")
-        for line in decode_lines((b"\t".join(of_row) for of_row in zip(*lines, strict=True)), self.dropped):
-            fields = [normalise(field) for field in line.split("\t")]
+        rows = b"\n".join(b"\t".join(of_row) for of_row in zip(*lines, strict=True))
+        together = replace(next(iter(parts.values())), stream=io.BytesIO(rows))
+        for number, line in together.lines(self.dropped):
+            fields, place = [normalise(field) for field in line.split("\t")], together.place(number)
             if len(fields) != len(PARTS):
-                self.dropped["row: wrong number of columns"] += 1
+                self.dropped.skip("row: wrong number of columns", place)
             elif fields[2] not in ("0", "1"):
-                self.dropped["row: label is neither 0 nor 1"] += 1
+                self.dropped.skip("row: label is neither 0 nor 1", place)
             else:
-                yield fields[0], fields[1], float(fields[2]), fields[0]
+                yield place, fields[0], fields[1], float(fields[2]), fields[0]
 
 
 def _place(name: str) -> tuple[str, str] | None:
     """(split, part) of a released file, where the part is "votes" or one of PARTS; None for any other file."""
     if voted := VOTED.fullmatch(name):
         return voted[1], "votes"
-    if tokenised := TOKENISED.fullmatch(name):
-        return tokenised[1], tokenised[2]
-    return None
+    tokenised = TOKENISED.fullmatch(name)
+    return (tokenised[1], tokenised[2]) if tokenised else None

@@ -14,12 +14,7 @@ and a debate as a line of JSON is
 
 from __future__ import annotations
 
-import gzip
-import json
-import logging
 import re
-import zlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,12 +23,11 @@ from typing import Any
 from datasets.utils import tqdm
 
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import ARCHIVES, read_members
+from dataset_scripts.base.reading import ARCHIVES, Dropped, Member, members
 from dataset_scripts.base.splits import SPLIT_NAMES
 
-logger = logging.getLogger(__name__)
-JSONL = (".jsonl", ".jsonl.gz")
 SPLITS = {"training": "train", "train": "train", "validation": "validation", **SPLIT_NAMES}
+_PACKED = (*ARCHIVES, ".jsonl", ".jsonl.gz")
 _FILE = re.compile(
     r"(?:.*/)?(?P<split>[^/]+)/(?P<theme>[^/]+)/(?P<debate>[^/]+)/"
     r"(?:thesis\.txt|(?P<side>pro|con)/(?P<id>(?:pro|con)\d+)(?P<part>a-point|b-counter)\.txt)"
@@ -76,114 +70,81 @@ Debates = dict[tuple[str, str, str], Debate]  # by split, theme and name
 
 def is_raw(file: Path) -> bool:
     """Whether a file may hold debates, by its name and the folders that it is in."""
-    if file.name.startswith("."):
-        return False
-    return file.name.lower().endswith((*ARCHIVES, *JSONL)) or _FILE.fullmatch(_path(file)) is not None
+    packed = file.name.lower().endswith(_PACKED)
+    return file.name[0] != "." and (packed or _FILE.fullmatch(file.absolute().as_posix()) is not None)
 
 
-def read_debates(files: Sequence[Path], dropped: Counter[str]) -> list[Debate]:
+def read_debates(files: Sequence[Path], dropped: Dropped) -> list[Debate]:
     """Reads every debate, in the order of split, theme and name.
 
-    Archives are read in one pass. Of a debate that is given several times (a folder with both the archive and the lines
-    of JSON), the copy with most texts is taken, and of equal ones the first.
+    Of a debate that is given several times (a folder with both the archive and the lines of JSON), the copy with most
+    texts is taken, and of equal ones the first.
 
     Args:
         files: Archives, JSON lines (plain or .gz) and files of unpacked debates.
         dropped: Reason -> number of files, lines and debates that were not used.
+
+    Raises:
+        ValueError: If an archive or a gzipped file is cut off or damaged.
     """
-    reader = _Reader(dropped)
-    packed = [file for file in files if file.name.lower().endswith((*ARCHIVES, *JSONL))]
-    found: Debates = {}
-    for file in packed:
-        _merge(found, reader.read(file), dropped)
-    unpacked: Debates = {}
-    for file in tqdm(sorted({*files} - {*packed}), desc="Reading debates", unit=" files", disable=packed == files):
-        reader.add(unpacked, _path(file), file.read_bytes())
-    _merge(found, unpacked, dropped)
-    debates = [found[key] for key in sorted(found)]
-    for debate in debates:
+    packed = [[file] for file in files if file.name.lower().endswith(_PACKED)]
+    # with all the folders that a file is in, of which one names the split
+    unpacked = sorted(file.absolute() for file in files if not file.name.lower().endswith(_PACKED))
+    debates: Debates = {}
+    for copy in (*packed, unpacked):
+        of_copy: Debates = {}
+        for member in tqdm(members(copy), desc="Reading debates", unit=" files", leave=False):
+            if member.name.lower().endswith(".jsonl"):
+                for line, record in member.records(dropped):
+                    try:
+                        _keep_fuller(of_copy, _from_record(record), dropped)
+                    except (ValueError, LookupError, TypeError, AttributeError):
+                        dropped.skip("line: not a parsed debate", member.place(line))
+            else:
+                _add_file(of_copy, member, dropped)
+        for debate in of_copy.values():
+            _keep_fuller(debates, debate, dropped)
+    for debate in debates.values():
         debate.arguments = dict(sorted(debate.arguments.items()))  # archives have them in any order
         if not debate.thesis:
-            dropped["debate: without thesis"] += 1
-            logger.warning("skipped %s: no thesis", debate.id)
-    return [debate for debate in debates if debate.thesis]
+            dropped.skip("debate: without thesis", debate.id)
+    return [debates[key] for key in sorted(debates) if debates[key].thesis]
 
 
-def _path(file: Path) -> str:
-    """With all the folders that a file is in, of which one names the split."""
-    return file.absolute().as_posix()
+def _keep_fuller(debates: Debates, debate: Debate, dropped: Dropped) -> None:
+    other = debates.setdefault((debate.split, debate.theme, debate.name), debate)
+    if other is not debate:
+        dropped.skip("debate: given twice (the fuller is kept)", debate.id)
+        if debate.texts > other.texts:
+            debates[debate.split, debate.theme, debate.name] = debate
 
 
-def _merge(found: Debates, others: Debates, dropped: Counter[str]) -> None:
-    for key, debate in others.items():
-        if key in found:
-            dropped["debate: given twice (the fuller is kept)"] += 1
-        if key not in found or debate.texts > found[key].texts:
-            found[key] = debate
-
-
-class _Reader:
-    def __init__(self, dropped: Counter[str]) -> None:
-        self.dropped = dropped
-
-    def read(self, file: Path) -> Debates:
-        """The debates of one archive or file of JSON lines; what cannot be read is counted and logged."""
-        debates: Debates = {}
-        try:
-            for name, content in tqdm(read_members(file), desc=f"Reading {file.name}", unit=" files", leave=False):
-                if name.lower().endswith(JSONL):
-                    self._add_lines(debates, name, content)
-                else:
-                    self.add(debates, name, content)
-        except (ValueError, OSError) as error:
-            self._skip("file: cannot be read to its end", file.name, error)
-        return debates
-
-    def add(self, debates: Debates, name: str, content: bytes) -> None:
-        """Adds a file of the layout; introductions, bibliographies and the like are passed over."""
-        match = _FILE.fullmatch(name)
-        if match is None:
-            return
-        split = SPLITS.get(match["split"].lower())
-        if split is None:
-            self._skip("file: in a folder that is no split", name)
-            return
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            self._skip("file: not UTF-8 text", name, error)
-            return
-        if not text.strip():
-            self._skip("file: empty", name)
-            return
-        debate = debates.setdefault(key := (split, match["theme"], match["debate"]), Debate(*key))
-        if match["id"] is None:
-            debate.thesis = normalise(text)
-            return
-        argument = debate.arguments.setdefault(match["id"], Argument(match["id"], match["side"]))
-        part = "point" if match["part"] == "a-point" else "counter"
-        if getattr(argument, part) is not None:
-            self._skip("file: given twice (the later is kept)", name)
-        setattr(argument, part, text)
-
-    def _add_lines(self, debates: Debates, name: str, content: bytes) -> None:
-        try:
-            lines = (gzip.decompress(content) if name.lower().endswith(".gz") else content).splitlines()
-        except (OSError, EOFError, zlib.error) as error:
-            self._skip("file: cannot be read to its end", name, error)
-            return
-        for number, line in enumerate(lines, start=1):
-            try:
-                debate = _from_record(json.loads(line)) if line.strip() else None
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                self._skip("line: not a parsed debate", f"{name}, line {number}", error)
-                continue
-            if debate is not None:
-                _merge(debates, {(debate.split, debate.theme, debate.name): debate}, self.dropped)
-
-    def _skip(self, reason: str, where: str, error: Exception | None = None) -> None:
-        self.dropped[reason] += 1
-        logger.warning("skipped %s: %s%s", where, reason, f" ({error})" if error else "")
+def _add_file(debates: Debates, member: Member, dropped: Dropped) -> None:
+    """Adds a file of the layout; introductions, bibliographies and the like are passed over."""
+    match = _FILE.fullmatch(member.name)
+    if match is None:
+        return
+    split = SPLITS.get(match["split"].lower())
+    if split is None:
+        dropped.skip("file: in a folder that is no split", member.place())
+        return
+    try:
+        text = member.text()
+    except UnicodeDecodeError:
+        dropped.skip("file: not UTF-8 text", member.place())
+        return
+    if not text.strip():
+        dropped.skip("file: empty", member.place())
+        return
+    debate = debates.setdefault(key := (split, match["theme"], match["debate"]), Debate(*key))
+    if match["id"] is None:
+        debate.thesis = normalise(text)
+        return
+    argument = debate.arguments.setdefault(match["id"], Argument(match["id"], match["side"]))
+    part = "point" if match["part"] == "a-point" else "counter"
+    if getattr(argument, part) is not None:
+        dropped.skip("file: given twice (the later is kept)", member.place())
+    setattr(argument, part, text)
 
 
 def _from_record(record: dict[str, Any]) -> Debate:

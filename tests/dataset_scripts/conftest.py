@@ -59,6 +59,7 @@ def write(tmp_path) -> Callable[..., Path]:
                     info.size = len(content)
                     archive.addfile(info, io.BytesIO(content))
         else:
+            path.mkdir(exist_ok=True)
             for name, content in contents.items():
                 (path / name).parent.mkdir(parents=True, exist_ok=True)
                 (path / name).write_bytes(content)
