@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,141 +18,115 @@ from torch.nn.functional import pad
 WINDOW = 32  # batches that are sorted by length together; more saves little padding and costs randomness
 
 
-class _DealtBatchSampler(DefaultBatchSampler):
-    """Batches in an order that depends on seed and epoch alone, dealt out to the processes.
+class LengthGroupedBatchSampler(DefaultBatchSampler):
+    """Shuffles, sorts windows of some batches by length, and shuffles the batches.
 
-    Global batches are formed first and then dealt out, so that N processes with batches of B / N see, step by step, the
-    rows that one process with batches of B sees.
+    Padding is dynamic, so a batch costs as much as its longest text: batches of similar length save most of it. The
+    order depends on seed and epoch alone, which makes a resumed run exact. Batches are those of all processes together;
+    accelerate gives each its part (`split_batches`), so that many see, step by step, the rows that one sees.
 
     Args:
         dataset: Rows whose string columns are texts.
-        batch_size: Rows per process and forward pass.
-        drop_last: Must be True: an incomplete batch cannot be dealt out evenly.
-        valid_label_columns: Unused, part of the interface.
-        generator: Unused: the order depends on seed and epoch alone, which makes a resumed run exact.
-        seed: Seed of the order.
+        batch_size: Rows per batch of all processes together; what an incomplete one would hold is left out.
+        drop_last: Unused, part of the interface.
+        **kwargs: As of the library's; of them only `seed` counts.
 
     Raises:
-        ValueError: If there are fewer rows than one global batch has.
+        ValueError: If there are fewer rows than a batch has.
     """
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        batch_size: int,
-        drop_last: bool = True,
-        valid_label_columns: list[str] | None = None,
-        generator: torch.Generator | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(dataset, batch_size, drop_last, valid_label_columns, generator, seed)
-        self.processes = int(os.environ.get("WORLD_SIZE", "1"))
-        self.global_batch = batch_size * self.processes
-        self.rows = len(dataset)
-        if self.rows < self.global_batch:
+    def __init__(self, dataset: Dataset, batch_size: int, drop_last: bool = True, **kwargs: Any) -> None:
+        super().__init__(dataset, batch_size, drop_last, **kwargs)
+        self.dataset, self.rows = dataset, len(dataset)
+        self.batches = self.rows // batch_size
+        if not self.batches:
             raise ValueError(
-                f"{self.rows} training rows are fewer than one batch of {self.global_batch}: lower --batch_size, or "
-                "check --data and the quality filter"
+                f"{self.rows} training rows are fewer than one batch of {batch_size}: lower --batch-size, or check "
+                "--data and the quality filter"
             )
-        self.batches = self.rows // self.global_batch
         # accelerate hands the epoch to `sampler` when it divides batches between processes, not to the batch
         # sampler itself: without this every epoch would repeat the first one's order
         self.sampler = self
 
     def __len__(self) -> int:
-        return self.batches * self.processes
+        return self.batches
 
     def __iter__(self) -> Iterator[list[int]]:
         random = np.random.default_rng((self.seed, self.epoch))
-        batches = self.order(random, self.batches * self.global_batch).reshape(-1, self.global_batch)
+        batches = self.order(random)[: self.batches * self.batch_size].reshape(-1, self.batch_size)
         for batch in batches[random.permutation(len(batches))]:
-            for process in range(self.processes):
-                yield batch[process :: self.processes].tolist()
+            yield batch.tolist()
 
-    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
-        """The rows of the global batches, one batch after the other, shape (whole,)."""
-        raise NotImplementedError
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Of each row, see `text_lengths`."""
+        return text_lengths(self.dataset)
 
-
-class LengthGroupedBatchSampler(_DealtBatchSampler):
-    """Shuffles, sorts windows of some batches by length, and shuffles the batches.
-
-    Padding is dynamic, so a batch costs as much as its longest text: batches of similar length save most of it.
-    `batch_size` is the size per process: N processes with batches of B / N see, step by step, the rows that one process
-    with batches of B sees.
-
-    Args and raises: As `_DealtBatchSampler`.
-    """
-
-    def __init__(self, dataset: Dataset, *args: Any, **kwargs: Any) -> None:
-        super().__init__(dataset, *args, **kwargs)
-        self.lengths = text_lengths(dataset)
-
-    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
-        order = random.permutation(self.rows)[:whole]
-        size = WINDOW * self.global_batch
+    def order(self, random: np.random.Generator) -> np.ndarray:
+        """The rows of the batches, one batch after the other, shape (at least batches * batch_size,)."""
+        order = random.permutation(self.rows)[: self.batches * self.batch_size]
+        size = WINDOW * self.batch_size
         windows = [order[start : start + size] for start in range(0, len(order), size)]
         # descending: the largest batch of a window first
         return np.concatenate([window[np.argsort(-self.lengths[window], kind="stable")] for window in windows])
 
 
-class GroupedBatchSampler(_DealtBatchSampler):
-    """Batches that hold whole groups as far as they fit.
+class GroupedBatchSampler(LengthGroupedBatchSampler):
+    """Batches that hold whole groups as far as they fit, whatever their lengths.
 
     Where the rows of a batch are each other's negatives, those of one group are the hard ones. The rows that the last
     batch lacks are left out, others in each epoch.
 
     Args:
-        dataset: The rows.
         groups: Group of each row.
-        *args, **kwargs: As of `_DealtBatchSampler`.
 
     Raises:
-        ValueError: If there are fewer rows than one global batch has, or not one group per row.
-    """
-
-    def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[str], **kwargs: Any) -> None:
-        super().__init__(dataset, *args, **kwargs)
-        numbers, sizes = _numbered(groups, len(dataset))
-        self.members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
-
-    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
-        shuffled = [random.permutation(self.members[i]) for i in random.permutation(len(self.members))]
-        return np.concatenate(shuffled)[:whole]
-
-
-class DistinctBatchSampler(_DealtBatchSampler):
-    """Batches in which no two rows are of one group: the opposite of `GroupedBatchSampler`.
-
-    Where the rows of a batch are each other's negatives, those that belong together would be false ones. Rows of one
-    group are dealt to different batches, and what does not fit is left out, other rows in each epoch: of a group with
-    more rows than there are batches the rest, and what an incomplete batch would hold.
-
-    Args:
-        dataset: The rows.
-        groups: Group of each row, such as numbers from `dataset_scripts.base.splits.linked_groups`.
-        *args, **kwargs: As of `_DealtBatchSampler`.
-
-    Raises:
-        ValueError: If there are fewer groups than one global batch has rows, or not one group per row.
+        ValueError: If there are fewer rows than a batch has, or not one group per row.
     """
 
     def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[Hashable], **kwargs: Any) -> None:
         super().__init__(dataset, *args, **kwargs)
-        self.groups, sizes = _numbered(groups, len(dataset))
-        self.batches = distinct_batches(sizes, self.global_batch)
-        if not self.batches:
-            raise ValueError(f"a batch of {self.global_batch} rows needs as many groups that have nothing in common; "
-                             f"there are {len(sizes)}: lower --batch_size, or check --data")  # fmt: skip
+        if len(groups) != len(dataset):
+            raise ValueError(f"there are {len(groups)} groups for {len(dataset)} rows")
+        _, self.groups, self.sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
 
-    def order(self, random: np.random.Generator, whole: int) -> np.ndarray:
+    def order(self, random: np.random.Generator) -> np.ndarray:
+        members = np.split(np.argsort(self.groups, kind="stable"), np.cumsum(self.sizes)[:-1])
+        return np.concatenate([random.permutation(members[i]) for i in random.permutation(len(members))])
+
+
+class DistinctBatchSampler(GroupedBatchSampler):
+    """Batches in which no two rows are of one group: the opposite of `GroupedBatchSampler`.
+
+    Where the rows of a batch are each other's negatives, those that belong together would be false ones. Rows of one
+    group come to different batches, and what does not fit is left out, other rows in each epoch: of a group with more
+    rows than there are batches the rest, and what an incomplete batch would hold.
+
+    Args:
+        groups: Group of each row, such as numbers from `dataset_scripts.base.splits.linked_groups`.
+
+    Raises:
+        ValueError: If there are fewer groups than a batch has rows, or not one group per row.
+    """
+
+    def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[Hashable], **kwargs: Any) -> None:
+        super().__init__(dataset, *args, groups=groups, **kwargs)
+        self.batches = distinct_batches(self.sizes, self.batch_size)
+        if not self.batches:
+            raise ValueError(
+                f"a batch of {self.batch_size} rows needs as many groups that have nothing in common; there are "
+                f"{len(self.sizes)}: lower --batch-size, or check --data"
+            )
+
+    def order(self, random: np.random.Generator) -> np.ndarray:
         # groups in random order, the rows of each in random order, one behind the other
-        order = np.lexsort((random.random(self.rows), random.permutation(int(self.groups.max()) + 1)[self.groups]))
-        found = self.groups[order]
-        starts = np.flatnonzero(np.r_[True, found[1:] != found[:-1]])
+        order = np.lexsort((random.random(self.rows), random.permutation(len(self.sizes))[self.groups]))
+        groups = self.groups[order]
+        starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
         place = np.arange(self.rows) - np.repeat(starts, np.diff(np.r_[starts, self.rows]))
         # dealt in turn, as many neighbours as there are batches come to different ones
-        return order[place < self.batches][:whole].reshape(self.global_batch, self.batches).T.ravel()
+        order = order[place < self.batches][: self.batches * self.batch_size]
+        return order.reshape(self.batch_size, self.batches).T.ravel()
 
 
 def distinct_batches(sizes: np.ndarray, batch: int) -> int:
@@ -164,22 +139,8 @@ def distinct_batches(sizes: np.ndarray, batch: int) -> int:
         sizes: Rows of each group, shape (groups,).
         batch: Rows per batch, at least 1.
     """
-    low, high = 0, int(sizes.sum()) // batch
-    while low < high:
-        middle = (low + high + 1) // 2
-        if np.minimum(sizes, middle).sum() >= middle * batch:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _numbered(groups: Sequence[Hashable], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The groups as numbers from 0, shape (rows,), and how many rows each has."""
-    if len(groups) != rows:
-        raise ValueError(f"there are {len(groups)} groups for {rows} rows")
-    _, numbers, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    return numbers, sizes
+    most = int(sizes.sum()) // batch
+    return bisect_left(range(1, most + 1), True, key=lambda m: bool(np.minimum(sizes, m).sum() < m * batch))
 
 
 def text_lengths(dataset: Dataset) -> np.ndarray:

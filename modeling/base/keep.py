@@ -1,15 +1,92 @@
-"""Losses that more than one system uses."""
+"""Holding similarity: what a system's options `keep`, `replay` and `replay_weight` do (`HoldOptions`).
+
+Fine-tuning forgets what its rows do not show. Any loss can be held to the base's similarities, between the texts of
+different rows (`keep`), and on generic texts that go along in every batch, in pairs that the base finds alike
+(`replay`).
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
+import numpy as np
 import torch
+from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.util import semantic_search
 from sentence_transformers.util.distributed import all_gather, is_dist_initialized
 from torch import Tensor, nn
+
+from modeling.base.models import load_backbone
+from modeling.base.recipe import Recipe
+from modeling.base.system import System
+from modeling.base.vectors import Vectors
+
+REPLAY_COLUMNS = ["replay", "replay_neighbour"]
+TEXTS = 16_000  # more need minutes to embed; a run of 3,000 steps sees each of them about six times
+NEIGHBOURS = 20  # pairs of graded similarity, not only the closest
+
+
+def held(recipe: Recipe, model: SentenceTransformer, loss: nn.Module) -> nn.Module:
+    """The loss, held to the base's similarities if the recipe asks for it; see `KeepSimilarityLoss`."""
+    if not (recipe["keep"] or recipe["replay"]):
+        return loss
+    return KeepSimilarityLoss(model, loss, recipe["keep"], recipe["replay_weight"] if recipe["replay"] else None)
+
+
+def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:
+    """The rows with generic texts beside them, if the recipe names a source of such.
+
+    Args:
+        system: The system; its recipe has `replay`.
+        rows: Training rows.
+        counts: Facts for the card; the number of generic texts is added.
+    """
+    recipe = system.recipe
+    if not recipe["replay"]:
+        return rows
+    base = load_backbone(system.backbone, recipe.max_length)
+    texts = system.rows(recipe["replay"], "examples", "train")["text"]
+    rows = add_replay(rows, texts, base, system.cache / "embeddings", recipe.seed)
+    counts["generic texts for replay"] = len(set(rows[REPLAY_COLUMNS[0]]))
+    return rows
+
+
+def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, cache: Path, seed: int) -> Dataset:
+    """Gives every training row a generic text and one of the 20 texts that the base finds most like it.
+
+    Args:
+        rows: Training rows.
+        texts: Generic texts, at least two; a seeded sample of 16,000 is used.
+        base: The untrained encoder.
+        cache: Folder of vectors.
+        seed: Seed of sample, neighbour and order.
+
+    Returns:
+        The rows with the columns `replay` and `replay_neighbour`.
+
+    Raises:
+        ValueError: If there are fewer than two different texts.
+    """
+    distinct = sorted(set(texts))
+    if len(distinct) < 2:
+        raise ValueError(f"--replay needs at least two different texts, got {len(distinct)}")
+    random = np.random.default_rng(seed)
+    if len(distinct) > TEXTS:
+        distinct = [distinct[i] for i in np.sort(random.choice(len(distinct), TEXTS, replace=False))]
+    # in double precision, so that another machine finds the same neighbours
+    vectors = torch.from_numpy(np.asarray(Vectors(base, cache)(distinct), dtype=np.float64))
+    hits = semantic_search(vectors, vectors, top_k=min(NEIGHBOURS + 1, len(vectors)))
+    nearest = [[hit["corpus_id"] for hit in found if hit["corpus_id"] != i] for i, found in enumerate(hits)]
+    neighbour = [others[random.integers(len(others))] for others in nearest]
+    # every text once before any comes again
+    passes = -(-len(rows) // len(distinct))
+    order = np.concatenate([random.permutation(len(distinct)) for _ in range(passes)])[: len(rows)]
+    columns = ([distinct[i] for i in order], [distinct[neighbour[i]] for i in order])
+    return concatenate_datasets([rows, Dataset.from_dict(dict(zip(REPLAY_COLUMNS, columns, strict=True)))], axis=1)
 
 
 class KeepSimilarityLoss(nn.Module):
@@ -48,7 +125,8 @@ class KeepSimilarityLoss(nn.Module):
         self.replay_weight = replay_weight
         self.sentence_embeddings_only = getattr(loss, "sentence_embeddings_only", True)
         self._encoder = (model,)  # in a tuple: the trainer puts the distributed wrapper in place of `model`
-        self._frozen = None if _has_adapter(model) else (copy.deepcopy(model).eval().requires_grad_(False),)
+        adapted = getattr(model[0].model, "_hf_peft_config_loaded", False)
+        self._frozen = None if adapted else (copy.deepcopy(model).eval().requires_grad_(False),)
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> dict[str, Tensor]:
         features = list(sentence_features)
@@ -107,7 +185,3 @@ class KeepSimilarityLoss(nn.Module):
         """The hyperparameters, for logs and cards."""
         config = {"weight": self.weight, "loss": type(self.loss).__name__}
         return config if self.replay_weight is None else config | {"replay_weight": self.replay_weight}
-
-
-def _has_adapter(model: SentenceTransformer) -> bool:
-    return bool(getattr(model[0].model, "_hf_peft_config_loaded", False))

@@ -15,14 +15,14 @@ from transformers.utils import logging as transformers_logging
 from dataset_scripts.base.files import read_json, write_json
 from modeling import get_system
 from modeling.base import publish as hub
+from modeling.base.adapters import count_parameters
 from modeling.base.cards import write_cards
-from modeling.base.grid_plots import write_grid
-from modeling.base.processes import check_world_size, process_state
+from modeling.base.grid import write_grid
 from modeling.base.recipe import Recipe
 from modeling.base.release import release
 from modeling.base.results import evaluate_run, evaluation_options, print_report
 from modeling.base.system import System
-from modeling.base.training import parameter_facts, train
+from modeling.base.training import check_world_size, process_state, train
 
 
 def run(recipe: Recipe) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if recipe.push_to_hub:
         hub.check_ready(recipe.push_to_hub)
     if state.is_main_process:
-        claim_folder(system)
+        claim_folder(recipe)
     state.wait_for_everyone()
     results = read_json(recipe.run_dir / "results.json")
     if results is None or results["evaluation_options"] != evaluation_options(system):
@@ -50,7 +50,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
         # now rather than after hours of training: a source that cannot be read ends the run here
         tests = system.evaluators(recipe.evaluate_on) if state.is_main_process else []
         model = system.build_model()
-        parameters = parameter_facts(model)
+        parameters = dict(zip(("trainable_parameters", "all_parameters"), count_parameters(model), strict=True))
         # files of another scale are written again from the weights of the phases, which is no training
         saved = results is not None and results["recipe"].get("lora_scale", 1.0) == recipe.lora_scale
         phases = results["phases"] if saved else train(system, model, data)
@@ -65,30 +65,29 @@ def run(recipe: Recipe) -> dict[str, Any]:
         return {}
     print_report(results, recipe.run_dir)
     if recipe.release:
-        print(f"released as {release(system, results, training_texts(system))}")
+        print(f"released as {release(system, results, system.load_data().texts)}")
     if recipe.push_to_hub:
         push(recipe, system)
     return results
 
 
-def claim_folder(system: System) -> None:
+def claim_folder(recipe: Recipe) -> None:
     """Makes the run's folder, or checks that the one there belongs to the same options.
 
     Raises:
         ValueError: If it belongs to other options, or holds something that is no run; the message names the cure.
     """
-    recipe = system.recipe
-    path, mine = recipe.run_dir / "recipe.json", system.recipe.identity()
+    path, mine = recipe.run_dir / "recipe.json", recipe.identity()
     theirs = read_json(path)
     if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
-        raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output_dir")
+        raise ValueError(f"{recipe.run_dir} is not a run of this project and not empty: choose another --output-dir")
     # a run that failed before its first checkpoint, by a mistyped source say, holds nothing worth keeping
     begun = any(next(recipe.run_dir.glob(p), None) for p in ("checkpoints/*/checkpoint-*", "phases/*", "results.json"))
     if theirs is not None and theirs != mine and begun and not recipe.overwrite:
         other = {k: v for k, v in theirs.items() if v != mine.get(k)}
         raise ValueError(
             f"{recipe.run_dir} holds a run with other options ({other} instead of "
-            f"{ {k: mine.get(k) for k in other} }): choose another --output_dir, or --overwrite true to discard it"
+            f"{ {k: mine.get(k) for k in other} }): choose another --output-dir, or --overwrite to discard it"
         )
     if theirs != mine:
         if recipe.run_dir.exists():
@@ -99,15 +98,9 @@ def claim_folder(system: System) -> None:
 
 def push(recipe: Recipe, system: System) -> None:
     """Publishes the run; refuses if a training text would go along."""
-    texts = training_texts(system)
+    texts = system.load_data().texts
     for pushed in hub.publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
         print(f"published {pushed['url']}" + (" (unchanged)" if pushed["unchanged"] else f" at {pushed['commit']}"))
-
-
-def training_texts(system: System) -> set[str]:
-    """All texts that the run was trained on."""
-    rows = system.load_data().train.values()
-    return {text for data in rows for column in data.column_names for text in data[column] if isinstance(text, str)}
 
 
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
@@ -116,10 +109,8 @@ def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> Non
     A point that fails is reported and left out; the same command tries it again.
 
     Raises:
-        ValueError: If an option of any point is out of range, before the first is trained; or if all points fail.
+        ValueError: If all points fail.
     """
-    for _, point in points:
-        get_system(point.system)(point)
     finished, failed = [], []
     for number, (values, point) in enumerate(points, start=1):
         print(f"\n=== {number}/{len(points)}: {values}")

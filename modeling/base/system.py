@@ -10,6 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dataset_scripts.base.sources import load_split
+from modeling.base.adapters import add_lora, load_merged, save_adapter, save_merged, scale_adapter
+from modeling.base.models import load_backbone, resolve
+from modeling.base.recipe import Recipe
 from modeling.base.results import Paper
 
 if TYPE_CHECKING:
@@ -18,7 +22,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeling.base.evaluation import Evaluator
-    from modeling.base.recipe import Recipe
+
+QUICK_ROWS = 256  # of a split in a --quick run
 
 
 @dataclass
@@ -27,10 +32,11 @@ class Phase:
 
     Attributes:
         name: Folder of its checkpoints and label in the card.
-        dataset: Training rows in the column order the loss expects.
+        dataset: Training rows in the column order the loss expects; a column of labels is called `label`.
         loss: The loss, built around the model in training.
         epochs: Passes over `dataset`.
         arguments: Training arguments that differ from the recipe's, such as another batch sampler.
+        trainer: The trainer's class, one with `modeling.base.training.Repairs`, if it is not the `Trainer` there.
     """
 
     name: str
@@ -38,23 +44,30 @@ class Phase:
     loss: nn.Module
     epochs: float
     arguments: dict[str, Any] = field(default_factory=dict)
+    trainer: type | None = None
 
 
 @dataclass
 class Data:
-    """What a system trains and is measured on.
+    """What a system trains on, complete: systems keep no state between calls.
 
     Attributes:
         train: Name -> training rows, as the system's phases need them.
         sources: Hub ids or names of the corpora, for the card.
         counts: Facts for the card, such as rows kept and dropped by a filter.
-        groups: Name -> group of each training row, for samplers of batches.
+        groups: Name -> a value for each training row, such as its group, for samplers of batches.
     """
 
     train: dict[str, Dataset]
     sources: list[str]
     counts: dict[str, int] = field(default_factory=dict)
     groups: dict[str, Sequence[Hashable]] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> set[str]:
+        """All texts that are trained on."""
+        rows = self.train.values()
+        return {text for data in rows for column in data.column_names for text in data[column] if isinstance(text, str)}
 
 
 class System(ABC):
@@ -77,8 +90,6 @@ class System(ABC):
     USAGE: ClassVar[str] = ""
 
     def __init__(self, recipe: Recipe) -> None:
-        from modeling.base.models import resolve
-
         self.recipe, self.options = recipe, recipe.options
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
@@ -97,33 +108,33 @@ class System(ABC):
         """The phases of training, in order.
 
         A generator is asked for the next phase when the one before is trained (or, on resumption, loaded): it may
-        mine data with the model as it is by then. A column of labels is called `label`.
+        mine data with the model as it is by then.
         """
 
     @abstractmethod
     def evaluators(self, split: str) -> list[Evaluator]:
-        """The evaluators of a split (`validation` or `test`); the first has the PRIMARY metric."""
+        """Makes the evaluators of a split, `validation` or `test`; embeds nothing. The first has the PRIMARY metric."""
 
     def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
         """A split of a source, or a seeded sample of `limit` rows where it has more."""
-        from dataset_scripts.base.sources import load_split
+        return self.sample(load_split(source, config, split, self.cache), limit)
 
-        rows = load_split(source, config, split, self.cache)
+    def sample(self, rows: Dataset, limit: int | None = None) -> Dataset:
+        """The rows, or a seeded sample of `limit` where there are more; a `--quick` run never needs many."""
+        if self.recipe.quick:
+            limit = min(limit or QUICK_ROWS, QUICK_ROWS)
         return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
     def training_rows(self, config: str) -> list[Dataset]:
         """The training rows of each corpus, sampled as the option `per_source` says: one number, or one for each."""
-        given, data = self.recipe["per_source"], self.recipe.data
-        limits = given if isinstance(given, list) else [given] * len(data)
+        limits, data = self.recipe["per_source"], self.recipe.data
+        limits = limits if isinstance(limits, list) else [limits] * len(data)
         return [self.rows(source, config, "train", limit) for source, limit in zip(data, limits, strict=True)]
 
-    # what follows serves an encoder with one adapter or none; a system with further heads overrides it
+    # what follows serves an encoder with one adapter or none; a system with further modules overrides it
 
     def build_model(self) -> SentenceTransformer:
         """The encoder in the state in which training starts, adapters added."""
-        from modeling.base.adapters import add_lora
-        from modeling.base.models import load_backbone
-
         recipe = self.recipe
         model = load_backbone(self.backbone, recipe.max_length)
         if recipe.lora:
@@ -132,29 +143,23 @@ class System(ABC):
 
     def load_base(self) -> SentenceTransformer:
         """The untrained encoder that results are compared with."""
-        from modeling.base.models import load_backbone
-
         return load_backbone(self.backbone)
 
     def save(self, model: SentenceTransformer) -> SentenceTransformer:
         """Writes adapter/ (with LoRA) and merged/ into the run's folder; returns the model from its files, proved."""
-        from modeling.base.adapters import save_adapter, save_merged, scale_adapter
+        recipe, base = self.recipe, self.load_base()
+        if recipe.lora:
+            scale_adapter(model, recipe.lora_scale)
+            model = save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
+        return save_merged(model, recipe.run_dir / "merged", base, self, allow_unchanged=recipe.quick)
 
-        base = self.load_base()
-        if self.recipe.lora:
-            scale_adapter(model, self.recipe.lora_scale)
-            model = save_adapter(model, self.recipe.run_dir / "adapter", base, self)
-        return save_merged(model, self.recipe.run_dir / "merged", base, self)
+    def load_trained(self) -> SentenceTransformer:
+        """The merged model, from its files."""
+        return load_merged(self.recipe.run_dir / "merged")
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:  # noqa: B027
         """Writes what the model has beside its encoder into the folder of the encoder or its adapter."""
 
-    @classmethod
+    @classmethod  # noqa: B027
     def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:
         """Puts what `save_modules` wrote on the model that was loaded from the folder, in place, and proves it."""
-
-    def load_trained(self) -> SentenceTransformer:
-        """The merged model, from its files."""
-        from modeling.base.adapters import load_merged
-
-        return load_merged(self.recipe.run_dir / "merged")

@@ -1,31 +1,79 @@
-"""Training: the phases of a system under sentence-transformers' trainer, resumable at every checkpoint."""
+"""Training: the phases of a system under sentence-transformers' trainer, resumable, in one process or many."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
+import os
 import shutil
+import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
+from accelerate import PartialState
+from accelerate.utils import broadcast
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer, SentenceTransformerTrainingArguments
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
 from sentence_transformers.base.evaluation import SequentialEvaluator
+from torch import nn
+from torch.utils.data import DataLoader
 from transformers import EarlyStoppingCallback
 from transformers.trainer_utils import get_last_checkpoint
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
-from modeling.base.adapters import count_parameters
-from modeling.base.batches import LengthGroupedBatchSampler
-from modeling.base.processes import PATIENCE, process_state
+from modeling.base.batches import LengthGroupedBatchSampler, embedding_in_chunks
 from modeling.base.recipe import Recipe
 from modeling.base.system import Data, Phase, System
-from modeling.base.trainer import LOSS_WEIGHTS, ElapsedTime, Trainer, load_owned, loss_parameters, save_owned
 
 logger = logging.getLogger(__name__)
+PATIENCE = timedelta(days=1)  # one process may embed or evaluate a corpus while the others wait
 WEIGHTS = "weights.safetensors"  # of a phase; absent where a later one has them
+LOSS_WEIGHTS = "loss.safetensors"
+COMPLETE = "complete.json"  # of a checkpoint, written last: seconds of training so far, and digests of its files
+
+
+def process_state() -> PartialState:
+    """The state of the process group.
+
+    Without the flag for CPUs, processes that torchrun starts on a machine without an accelerator each believe to be
+    alone, and all of them write the same files.
+    """
+    return PartialState(cpu=not torch.accelerator.is_available(), timeout=PATIENCE)
+
+
+def check_world_size(asked: int | None) -> int:
+    """Makes sure that as many processes run as were asked for.
+
+    On CPUs `accelerate launch --num_processes N` starts a single process, unless `--multi_gpu` is given: then it takes
+    torchrun, which needs no GPU.
+
+    Args:
+        asked: Number of processes; None takes what the launcher was told.
+
+    Returns:
+        The number of processes.
+
+    Raises:
+        ValueError: If another number of processes runs; the message names the command that works.
+    """
+    running = process_state().num_processes
+    asked = asked or int(os.environ.get("WORLD_SIZE", running))
+    # accelerate names the place to meet only where there are several; torchrun would say how many
+    alone = running == 1 and {"ACCELERATE_USE_CPU", "MASTER_ADDR"} <= set(os.environ) and "WORLD_SIZE" not in os.environ
+    if asked != running or alone:
+        raise ValueError(
+            f"{'several' if alone else asked} processes were asked for but {running} run(s). On CPUs start them with "
+            f"torchrun --nproc_per_node {'N' if alone else asked} train.py ..., or with "
+            f"accelerate launch --multi_gpu --num_processes {'N' if alone else asked} train.py ..."
+        )
+    return running
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
@@ -40,7 +88,7 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
         Facts of each phase: name, rows, steps, seconds, rows per second, best score, log.
     """
     validation = SequentialEvaluator(system.evaluators("validation"))
-    facts: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     before: Path | None = None
     for number, phase in enumerate(system.phases(model, data), start=1):
         folder = system.recipe.run_dir / "phases" / f"{number}-{phase.name}"
@@ -53,11 +101,14 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
                     path.unlink()
         elif (folder / WEIGHTS).is_file():
             logger.info("phase %s is complete, loading its weights", folder.name)
-            _load_weights(model, folder / WEIGHTS)
+            weights = load_file(folder / WEIGHTS)
+            if set(weights) != set(trainable_weights(model)):
+                raise ValueError(f"{folder} has other parameters than the model: --overwrite begins the run again")
+            model.load_state_dict(weights, strict=False)
             load_owned(loss_parameters(model, phase.loss), folder / LOSS_WEIGHTS)
-        facts.append(record)
+        records.append(record)
         before = folder
-    return facts
+    return records
 
 
 def _train_phase(
@@ -66,23 +117,24 @@ def _train_phase(
     recipe, state = system.recipe, process_state()
     checkpoints = recipe.run_dir / "checkpoints" / folder.name
     if state.is_main_process:
-        remove_broken_checkpoints(checkpoints)
-        _check_data(phase, recipe.run_dir / "data" / f"{folder.name}.json")
+        remove_broken_checkpoints(checkpoints, needs_best=recipe.keep_best or recipe.patience > 0)
+        check_data(phase, recipe.run_dir / "data" / f"{folder.name}.json")
     state.wait_for_everyone()
     resume_from = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
     if resume_from:
         logger.info("resuming %s at %s", folder.name, Path(resume_from).name)
-    elapsed = ElapsedTime(resume_from)
-    trainer = Trainer(
+    kind = phase.trainer or Trainer
+    trainer = kind(
         model=model,
-        args=training_arguments(recipe, phase, checkpoints, system.PRIMARY),
+        args=training_arguments(recipe, phase, checkpoints, system.PRIMARY, kind.ARGUMENTS),
         train_dataset=phase.dataset,
         loss=phase.loss,
         evaluator=validation,
-        callbacks=[elapsed, *([EarlyStoppingCallback(recipe.patience)] if recipe.patience else [])],
+        callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
+        seconds=read_json(Path(resume_from) / COMPLETE)["seconds"] if resume_from else 0.0,
     )
     trainer.train(resume_from_checkpoint=resume_from)
-    seconds, steps, log = elapsed.seconds, trainer.state.global_step, trainer.state.log_history
+    seconds, steps, log = trainer.seconds, trainer.state.global_step, trainer.state.log_history
     losses = [entry["loss"] for entry in log if "loss" in entry]
     rows = min(steps * recipe.batch_size * recipe.accumulation, int(len(phase.dataset) * trainer.state.epoch))
     record = {
@@ -97,6 +149,7 @@ def _train_phase(
         "best_score": trainer.state.best_metric,
         "log": log,
     }
+    state.wait_for_everyone()  # another process may still read the best checkpoint
     if state.is_main_process:
         with atomic_folder(folder) as temporary:
             save_file(trainable_weights(model), temporary / WEIGHTS)
@@ -109,7 +162,7 @@ def _train_phase(
 
 
 def training_arguments(
-    recipe: Recipe, phase: Phase, folder: Path, primary: str
+    recipe: Recipe, phase: Phase, folder: Path, primary: str, kind: type = SentenceTransformerTrainingArguments
 ) -> SentenceTransformerTrainingArguments:
     """The library's arguments for one phase of a recipe.
 
@@ -118,17 +171,19 @@ def training_arguments(
     """
     processes = process_state().num_processes
     if recipe.batch_size % processes:
-        raise ValueError(f"--batch_size {recipe.batch_size} cannot be divided between {processes} processes")
+        raise ValueError(f"--batch-size {recipe.batch_size} cannot be divided between {processes} processes")
     steps = recipe.eval_steps if recipe.eval_steps < 1 else int(recipe.eval_steps)
     on_gpu = torch.cuda.is_available()
-    arguments = SentenceTransformerTrainingArguments(
+    arguments = kind(
         output_dir=str(folder),
         run_name=f"{recipe.name}-{phase.name}",
         seed=recipe.seed,
         data_seed=recipe.seed,
         num_train_epochs=phase.epochs,
         max_steps=recipe.max_steps,
-        per_device_train_batch_size=recipe.batch_size // processes,
+        # a batch of all processes, of which each takes its part
+        per_device_train_batch_size=recipe.batch_size,
+        accelerator_config={"split_batches": True},
         gradient_accumulation_steps=recipe.accumulation,
         learning_rate=recipe.learning_rate,
         weight_decay=recipe.weight_decay,
@@ -161,49 +216,62 @@ def training_arguments(
     return arguments
 
 
-def _check_data(phase: Phase, path: Path) -> None:
+def check_data(phase: Phase, path: Path) -> None:
     """Records what a phase trains on, or makes sure that it still is what an interrupted run began with.
 
     Raises:
         ValueError: If the data changed in between.
     """
-    digest = hashlib.sha256()
-    for column in sorted(phase.dataset.column_names):
-        for value in phase.dataset[column]:
-            digest.update(f"{value}\0".encode("utf-8", "surrogatepass"))
-    facts = {"rows": len(phase.dataset), "sha256": digest.hexdigest()}
-    if (read_json(path) or facts) != facts:
-        raise ValueError(f"the data of {path.stem} changed since this run began: --overwrite true begins it again")
-    write_json(path, facts)
+    rows = pd.util.hash_pandas_object(phase.dataset.to_pandas(), index=False)
+    record = {"rows": len(rows), "sha256": hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()}
+    if (read_json(path) or record) != record:
+        raise ValueError(f"the data of {path.stem} changed since this run began: --overwrite begins it again")
+    write_json(path, record)
 
 
-def _load_weights(model: SentenceTransformer, path: Path) -> None:
-    """Loads what `trainable_weights` saved; another set of parameters is an error."""
-    weights, expected = load_file(path), set(trainable_weights(model))
-    if set(weights) != expected:
-        raise ValueError(f"{path} has other parameters than the model: --overwrite true begins the run again")
-    model.load_state_dict(weights, strict=False)
+def remove_broken_checkpoints(folder: Path, needs_best: bool) -> None:
+    """Deletes checkpoints that a run cannot continue from, so that it does from the one before.
 
-
-def remove_broken_checkpoints(folder: Path) -> None:
-    """Deletes checkpoints that a killed process left half written, so that the run resumes at the one before."""
-    for path in sorted(folder.glob("checkpoint-*")):
+    Args:
+        folder: Of a phase's checkpoints.
+        needs_best: Whether a checkpoint is of use only together with the best one so far, which it names.
+    """
+    for path in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2])):
         try:
-            state = json.loads((path / "trainer_state.json").read_text())
+            record = read_json(path / COMPLETE)
+            if record is None:
+                raise ValueError(f"{COMPLETE} is missing: the run ended while it was written")
+            digests = _digests(path)
+            for name, digest in record["files"].items():
+                if digests.get(name) != digest:
+                    raise ValueError(f"{name} is damaged")
+            state = read_json(path / "trainer_state.json")
             if best := state.get("best_model_checkpoint"):
-                # the folder may have been moved since
-                state["best_model_checkpoint"] = str(folder / Path(best).name)
-                write_json(path / "trainer_state.json", state)
-            for weights in path.glob("*.safetensors"):
-                load_file(weights)
-            # unreadable optimiser states show as truncated zip archives
-            torch.load(path / "optimizer.pt", weights_only=True, map_location="meta")
-        except Exception as error:  # whatever is wrong with it, it cannot be resumed from
-            logger.warning("discarding the incomplete %s (%s)", path.name, type(error).__name__)
+                best = folder / Path(best).name  # the folder may have been moved since
+                if needs_best and not best.is_dir():
+                    raise ValueError(f"the best one so far, {best.name}, is gone")
+                write_json(path / "trainer_state.json", state | {"best_model_checkpoint": str(best)})
+                _complete(path, record["seconds"])
+        except Exception as error:  # whatever is wrong with it, it cannot be continued from
+            logger.warning("discarding %s (%s)", path, error)
             shutil.rmtree(path)
 
 
-def trainable_weights(model: SentenceTransformer) -> dict[str, torch.Tensor]:
+def _complete(checkpoint: Path, seconds: float) -> None:
+    write_json(checkpoint / COMPLETE, {"seconds": seconds, "files": _digests(checkpoint)})
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Path within the folder -> SHA-256, of all files but the one that this is written to."""
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != COMPLETE:
+            with path.open("rb") as file:
+                digests[str(path.relative_to(folder))] = hashlib.file_digest(file, "sha256").hexdigest()
+    return digests
+
+
+def trainable_weights(model: nn.Module) -> dict[str, torch.Tensor]:
     """The parameters that training changes, on the CPU and contiguous, ready for safetensors."""
     return {
         name: parameter.detach().cpu().contiguous().clone()
@@ -212,7 +280,110 @@ def trainable_weights(model: SentenceTransformer) -> dict[str, torch.Tensor]:
     }
 
 
-def parameter_facts(model: SentenceTransformer) -> dict[str, int]:
-    """Trainable and total parameters, for report and card."""
-    trainable, total = count_parameters(model)
-    return {"trainable_parameters": trainable, "all_parameters": total}
+def loss_parameters(model: nn.Module, loss: nn.Module) -> dict[str, nn.Parameter]:
+    """The trainable parameters that a loss owns and the encoder does not have."""
+    encoder = {id(parameter) for parameter in model.parameters()}
+    named = loss.named_parameters()
+    return {name: each for name, each in named if each.requires_grad and id(each) not in encoder}
+
+
+def save_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
+    """Writes what a loss owns; no file if that is nothing."""
+    if owned:
+        save_file({name: each.detach().cpu().contiguous() for name, each in owned.items()}, path)
+
+
+def load_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
+    """Reads what `save_owned` wrote into the parameters of a loss.
+
+    Raises:
+        ValueError: If there is no such file, though the loss owns something.
+    """
+    if owned and not path.is_file():
+        raise ValueError(f"{path} is missing: --overwrite begins the run again")
+    stored = load_file(path) if owned else {}
+    for name, parameter in owned.items():
+        parameter.data.copy_(stored[name])
+
+
+class Repairs:
+    """Mixed into a trainer of the library: what many processes and interruptions need.
+
+    What a loss owns, such as the classifier of a softmax loss, is trained like the encoder: the library neither writes
+    it into checkpoints nor averages its gradients over processes.
+
+    Args:
+        seconds: Of training before this session.
+    """
+
+    ARGUMENTS = SentenceTransformerTrainingArguments
+
+    def __init__(self, *args: Any, seconds: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._began = time.perf_counter() - seconds
+        if self.accelerator.num_processes > 1:
+            for parameter in self.loss_parameters().values():
+                parameter.data.copy_(broadcast(parameter.data))
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training in this and all earlier sessions."""
+        return time.perf_counter() - self._began
+
+    def loss_parameters(self) -> dict[str, nn.Parameter]:
+        """The trainable parameters that the loss owns and the encoder does not have."""
+        return loss_parameters(self.model, self.loss)
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """The library's; gradients of what the loss owns are averaged over processes, as those of the encoder are."""
+        loss = super().training_step(*args, **kwargs)
+        if self.accelerator.num_processes > 1 and self.accelerator.sync_gradients:
+            for parameter in self.loss_parameters().values():
+                if parameter.grad is not None:
+                    parameter.grad.copy_(self.accelerator.reduce(parameter.grad, reduction="mean"))
+        return loss
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+        super()._save_checkpoint(model, trial)
+        self.accelerator.wait_for_everyone()  # each process writes the state of its random numbers
+        if self.is_world_process_zero():
+            save_owned(self.loss_parameters(), folder / LOSS_WEIGHTS)
+            _complete(folder, self.seconds)
+
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+        super()._load_from_checkpoint(checkpoint_path)
+        load_owned(self.loss_parameters(), Path(checkpoint_path) / LOSS_WEIGHTS)
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Adds none: it writes raw training texts into every README. `modeling.base.cards` writes ours."""
+
+    def get_train_dataloader(self) -> DataLoader:
+        """The library's; the epoch reaches the sampler also when a resumed run skips batches between processes.
+
+        Otherwise the rest of a resumed epoch would be trained in the order of the first one.
+        """
+        loader = super().get_train_dataloader()
+        shard = loader.batch_sampler
+        if not hasattr(shard, "set_epoch"):
+            shard.set_epoch = shard.batch_sampler.set_epoch
+        return loader
+
+    def _load_best_model(self) -> None:
+        # the library's catches every error, and processes that do not write may read before the writer has finished
+        self.accelerator.wait_for_everyone()
+        self._load_from_checkpoint(self.state.best_model_checkpoint)
+
+
+class Trainer(Repairs, SentenceTransformerTrainer):
+    """The library's trainer, exact after interruptions, in many processes as in one, and with less padding.
+
+    A loss that reads more than sentence embeddings says so by an attribute `sentence_embeddings_only = False`.
+    """
+
+    def compute_loss(self, model: nn.Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """The library's, with batches embedded in chunks where that pays."""
+        if self.model.device.type != "cpu":
+            return super().compute_loss(model, inputs, *args, **kwargs)
+        with embedding_in_chunks(self.model, tokens=not getattr(self.loss, "sentence_embeddings_only", True)):
+            return super().compute_loss(model, inputs, *args, **kwargs)

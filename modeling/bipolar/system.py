@@ -162,8 +162,12 @@ class BipolarSystem(System):
         if heads.fusion_weight == LEARNED:
             heads.fusion_weight = self.evaluators("validation")[0].scores(model).weight
         base = self.load_base()
-        model = save_adapter(model, recipe.run_dir / "adapter", base, self) if recipe.lora else with_heads(model, heads)
-        return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length)
+        model = (
+            save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
+            if recipe.lora
+            else with_heads(model, heads)
+        )
+        return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length, recipe.quick)
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:
         """Writes the heads, see `modeling.bipolar.files`."""

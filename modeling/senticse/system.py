@@ -19,7 +19,7 @@ from dataset_scripts import CORPORA
 from dataset_scripts.base.quality import bare
 from dataset_scripts.base.sources import has_config, load_source, source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
-from modeling.base.holding import held, with_replay
+from modeling.base.keep import held, with_replay
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
 from modeling.senticse.evaluation import SgtsEvaluator

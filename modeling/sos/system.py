@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from dataset_scripts.base.sources import source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
-from modeling.base.holding import held, with_replay
+from modeling.base.keep import held, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System

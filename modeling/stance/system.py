@@ -22,7 +22,7 @@ from torch import nn
 
 from dataset_scripts.base.sources import has_config, source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
-from modeling.base.holding import held, with_replay
+from modeling.base.keep import held, with_replay
 from modeling.base.models import load_backbone
 from modeling.base.system import Data, Phase, System
 from modeling.base.vectors import Vectors, pair_similarities

@@ -26,7 +26,7 @@ from dataset_scripts.base.sources import has_config, load_source, source_name
 from dataset_scripts.base.splits import linked_groups
 from modeling.base.batches import DistinctBatchSampler, distinct_batches
 from modeling.base.evaluation import Evaluator, of_another_group
-from modeling.base.holding import held, with_replay
+from modeling.base.keep import held, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System

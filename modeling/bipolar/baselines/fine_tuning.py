@@ -202,7 +202,7 @@ def train(trainer: BaseTrainer, negatives: FreshNegatives) -> dict[str, Any]:
         Facts: steps, seconds of all sessions together, and the trainer's log.
     """
     folder = Path(trainer.args.output_dir)
-    remove_broken_checkpoints(folder)
+    remove_broken_checkpoints(folder, needs_best=False)
     resume_from = get_last_checkpoint(str(folder)) if folder.is_dir() else None
     if resume_from:
         logger.info("resuming at %s", Path(resume_from).name)

@@ -1,6 +1,7 @@
-"""Training as users start it, in processes of its own: interrupted, resumed, divided, published."""
+"""Training: interrupted, damaged, resumed, divided between processes, quick; and what a loss owns."""
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -8,83 +9,74 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
 import pytest
-from datasets import load_dataset
+import torch
+from datasets import Dataset, load_dataset
 from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, SoftmaxLoss
+from transformers import set_seed
 
-from modeling.base.training import remove_broken_checkpoints
+from modeling.base.recipe import load_recipe
+from modeling.base.run import claim_folder
+from modeling.base.run import run as run_recipe
+from modeling.base.system import Phase
+from modeling.base.training import (
+    COMPLETE,
+    LOSS_WEIGHTS,
+    Trainer,
+    check_data,
+    check_world_size,
+    remove_broken_checkpoints,
+)
 from tests.hub_server import HubServer
-from tests.tiny import save_encoder
+from tests.tiny import pairs, save_encoder
 
-TWO = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+ACCELERATE = (sys.executable, "-m", "accelerate.commands.launch")
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory, tiny_base, tiny_data, root):
-    """Builds the words of a training command for the tiny encoder and data."""
+def options(tmp_path_factory, tiny_base, tiny_data):
+    """A function that makes the options of a run of a demonstration with the tiny encoder and data."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def words(
-        output: Path, *extra: str, base: Path = tiny_base, launcher=(sys.executable,), recipe="stance-demo"
-    ) -> list[str]:
-        options = {"base": base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data,
-                   "cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8,
-                   "learning_rate": 0.01, "logging_steps": 1, "keep_best": "false", "keep": 0,
-                   "margin": 0.4}  # fmt: skip
+    def make(output: Path, recipe: str = "stance-demo", **changes) -> dict[str, str]:
+        values = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data,
+                  "cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8,
+                  "learning_rate": 0.01, "logging_steps": 1, "keep_best": False, "keep": 0, "margin": 0.4}  # fmt: skip
         if recipe == "stance-demo":
-            options |= {"filter_pairs": "none", "filter_triplets": "none", "objective": "hybrid"}
-        flags = [word for key, value in options.items() for word in (f"--{key}", str(value))]
-        return [*launcher, str(root / "train.py"), recipe, *flags, *extra]
+            values |= {"filter_pairs": None, "filter_triplets": None, "objective": "hybrid"}
+        return {key: str(value) for key, value in (values | changes).items()}
 
-    return words
+    return make
+
+
+@pytest.fixture(scope="module")
+def command(options, root):
+    """A function that makes the words of such a run as a user types them."""
+
+    def make(output: Path, *words: str, launcher=(sys.executable,), recipe="stance-demo", **changes) -> list[str]:
+        flags = [word for key, value in options(output, recipe, **changes).items() for word in (f"--{key}", value)]
+        return [*launcher, str(root / "train.py"), recipe, *flags, *words]
+
+    return make
+
+
+def start(words: list[str], **variables: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **variables}
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def run(words: list[str], **variables: str) -> str:
     """Runs a command to its end and returns what it printed."""
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **variables}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    done = start(words, **variables)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(command, tmp_path_factory):
-    output = tmp_path_factory.mktemp("uninterrupted")
-    printed = run(command(output))
-    return output / "stance-demo", printed
-
-
-def weights(run_dir: Path) -> dict:
-    return load_file(run_dir / "adapter" / "adapter_model.safetensors")
-
-
-def losses(run_dir: Path, phase: int) -> list[float]:
-    log = json.loads((run_dir / "results.json").read_text())["phases"][phase]["log"]
-    return [entry["loss"] for entry in log if "loss" in entry]
-
-
-def test_run_folder_is_complete(uninterrupted):
-    folder, printed = uninterrupted
-    assert {path.name for path in folder.iterdir()} == {
-        "adapter", "checkpoints", "data", "merged", "phases", "recipe.json", "results.json"
-    }  # fmt: skip
-    assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
-    results = json.loads((folder / "results.json").read_text())
-    # four epochs in two phases of two: 216 // 8 = 27 and 396 // 8 = 49 steps a pass
-    assert [(phase["name"], phase["steps"]) for phase in results["phases"]] == [("triplets", 54), ("pairs", 98)]
-    assert f'SentenceTransformer("{folder / "merged"}")' in printed
-    assert "opposite stance" in printed
-
-
-def test_training_learns(uninterrupted):
-    results = json.loads((uninterrupted[0] / "results.json").read_text())
-    stance = results["evaluations"][0]
-    assert stance["name"] == "stance"
-    # a held-out topic, but the words that carry stance are those of training
-    assert stance["trained"]["stance_auroc"] > stance["base"]["stance_auroc"] + 0.1
 
 
 def kill_at(words: list[str], checkpoint: Path) -> None:
@@ -100,35 +92,145 @@ def kill_at(words: list[str], checkpoint: Path) -> None:
             child.kill()
 
 
-def test_killed_run_resumes_to_the_same_weights(command, uninterrupted, tmp_path, tiny_data):
-    words = command(tmp_path)
-    kill_at(words, tmp_path / "stance-demo" / "checkpoints" / "2-pairs" / "checkpoint-24")
-    assert not (tmp_path / "stance-demo" / "merged").exists()
-    check_no_training_text(tmp_path, tiny_data)  # checkpoints have model cards too
-
-    run(words)
-    results = json.loads((tmp_path / "stance-demo" / "results.json").read_text())
-    assert results["phases"][1]["resumed_at_step"] in (16, 24)  # 24 if its checkpoint was whole when the kill came
-    expected, resumed = weights(uninterrupted[0]), weights(tmp_path / "stance-demo")
-    assert all(expected[key].equal(resumed[key]) for key in expected)
+def results_of(run_dir: Path) -> dict:
+    return json.loads((run_dir / "results.json").read_text())
 
 
-def check_no_training_text(folder: Path, data: Path) -> None:
-    cards = list(folder.rglob("README.md"))
-    assert cards
+def weights(run_dir: Path) -> dict:
+    return load_file(run_dir / "adapter" / "adapter_model.safetensors")
+
+
+def losses(run_dir: Path) -> list[float]:
+    return [entry["loss"] for entry in results_of(run_dir)["phases"][0]["log"] if "loss" in entry]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(command, tmp_path_factory):
+    output = tmp_path_factory.mktemp("uninterrupted")
+    printed = run(command(output))
+    return output / "stance-demo", printed
+
+
+def test_a_run(uninterrupted, tiny_data):
+    folder, printed = uninterrupted
+    assert {path.name for path in folder.iterdir()} == {
+        "adapter", "checkpoints", "data", "merged", "phases", "recipe.json", "results.json"
+    }  # fmt: skip
+    assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
+    results = results_of(folder)
+    # four epochs in two phases of two: 216 // 8 = 27 and 396 // 8 = 49 steps a pass
+    assert [(phase["name"], phase["steps"]) for phase in results["phases"]] == [("triplets", 54), ("pairs", 98)]
+    # a held-out topic, but the words that carry stance are those of training
+    stance = results["evaluations"][0]
+    assert stance["trained"]["stance_auroc"] > stance["base"]["stance_auroc"] + 0.1
+    assert f'SentenceTransformer("{folder / "merged"}")' in printed
+    assert_no_training_text(folder, tiny_data)
+    assert not any(re.search(r"/(tmp|home|root)/", card.read_text()) for card in folder.rglob("README.md"))
+
+
+def assert_no_training_text(folder: Path, data: Path) -> None:
     texts = {row[key] for config, keys in (("pairs", ("sentence1", "sentence2")), ("triplets", ("anchor", "negative")))
              for row in load_dataset(str(data), config, split="train") for key in keys}  # fmt: skip
     assert len(texts) == 6 * 12 + 6  # six topics of twelve arguments and a thesis
-    for card in cards:
-        found = [text for text in texts if text in card.read_text()]
-        assert not found, (card, found)
+    cards = list(folder.rglob("README.md"))
+    assert cards and not [(card, text) for card in cards for text in texts if text in card.read_text()]
 
 
-def test_no_training_text_and_no_local_path_in_cards(uninterrupted, tiny_data, tiny_base):
-    folder = uninterrupted[0]
-    check_no_training_text(folder, tiny_data)
-    for card in folder.rglob("README.md"):
-        assert not re.search(r"/(tmp|home|root)/", card.read_text())
+def test_a_killed_run_resumes_to_the_same_weights_past_a_damaged_checkpoint(
+    command, uninterrupted, tmp_path, tiny_data
+):
+    words, run_dir = command(tmp_path), tmp_path / "stance-demo"
+    checkpoints = run_dir / "checkpoints" / "2-pairs"
+    kill_at(words, checkpoints / "checkpoint-24" / COMPLETE)
+    assert not (run_dir / "merged").exists()
+    assert_no_training_text(tmp_path, tiny_data)  # checkpoints have model cards too
+    (checkpoints / "checkpoint-24" / "rng_state.pth").write_bytes(b"not a state")
+    for later in checkpoints.glob("checkpoint-3*"):  # written before the kill came
+        shutil.rmtree(later)
+    done = start(words)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(r"discarding .*checkpoint-24 \(rng_state.pth is damaged\)", done.stderr)
+    assert results_of(run_dir)["phases"][1]["resumed_at_step"] in (8, 16)  # two are kept, one of them the best
+    expected, resumed = weights(uninterrupted[0]), weights(run_dir)
+    assert all(expected[key].equal(resumed[key]) for key in expected)
+
+
+@pytest.fixture
+def make_trainer(tiny_base, tmp_path):
+    """A function that makes a trainer of a softmax loss on the tiny encoder, four rows a step."""
+
+    def trainer(name, make_loss=None, **arguments):
+        set_seed(7)
+        model = SentenceTransformer(str(tiny_base), device="cpu")
+        loss = make_loss(model) if make_loss else SoftmaxLoss(model, 32, 2)
+        rows = Dataset.from_list(pairs("trams")[:32]).select_columns(["sentence1", "sentence2", "label"])
+        arguments = SentenceTransformerTrainingArguments(
+            output_dir=str(tmp_path / name), per_device_train_batch_size=4, max_steps=6, save_steps=3, report_to="none",
+            save_strategy="steps", learning_rate=1e-2, use_cpu=True, disable_tqdm=True, logging_steps=100,
+        )  # fmt: skip
+        return Trainer(model=model, args=arguments, train_dataset=rows, loss=loss)
+
+    return trainer
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", None])
+def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_before(
+    make_trainer, tmp_path, caplog, damage
+):
+    make_trainer("whole").train()
+    whole = tmp_path / "whole"
+    names = [path.relative_to(whole / "checkpoint-6") for path in (whole / "checkpoint-6").rglob("*") if path.is_file()]
+    # what was seen to end every rerun in a traceback
+    assert {"rng_state.pth", "scheduler.pt", "optimizer.pt", "trainer_state.json", "model.safetensors", COMPLETE,
+            LOSS_WEIGHTS} <= {str(name) for name in names}  # fmt: skip
+    remove_broken_checkpoints(whole, needs_best=True)
+    assert len(list(whole.iterdir())) == 2
+    for name in names:
+        folder = shutil.copytree(whole, tmp_path / "damaged", dirs_exist_ok=True)
+        path = folder / "checkpoint-6" / name
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] if damage is None else damage)
+        with caplog.at_level(logging.WARNING):
+            remove_broken_checkpoints(folder, needs_best=True)
+        assert [left.name for left in folder.iterdir()] == ["checkpoint-3"], name
+        assert f"{folder / 'checkpoint-6'}" in caplog.text and str(name) in caplog.text
+        caplog.clear()
+
+
+def test_a_checkpoint_is_of_no_use_without_the_best_one_that_it_names(make_trainer, tmp_path):
+    make_trainer("moved").train()
+    folder, state = tmp_path / "moved", "checkpoint-6/trainer_state.json"
+    stored = json.loads((folder / state).read_text()) | {"best_model_checkpoint": "/elsewhere/checkpoint-3"}
+    (folder / state).write_text(json.dumps(stored))
+    record = json.loads((folder / "checkpoint-6" / COMPLETE).read_text())
+    del record["files"]["trainer_state.json"]
+    (folder / "checkpoint-6" / COMPLETE).write_text(json.dumps(record))
+    remove_broken_checkpoints(folder, needs_best=True)
+    # the folder was moved: the best checkpoint is where it is now
+    assert json.loads((folder / state).read_text())["best_model_checkpoint"] == str(folder / "checkpoint-3")
+    (folder / "checkpoint-3" / "model.safetensors").write_bytes(b"")
+    alone = shutil.copytree(folder, tmp_path / "alone")
+    remove_broken_checkpoints(folder, needs_best=True)
+    remove_broken_checkpoints(alone, needs_best=False)
+    assert (list(folder.iterdir()), [path.name for path in alone.iterdir()]) == ([], ["checkpoint-6"])
+
+
+def test_what_a_loss_owns_is_trained_and_continued(make_trainer, tmp_path):
+    assert make_trainer("plain", CosineSimilarityLoss).loss_parameters() == {}
+    whole = make_trainer("whole")
+    assert set(whole.loss_parameters()) == {"classifier.weight", "classifier.bias"}
+    before = whole.loss.classifier.weight.detach().clone()
+    whole.train()
+    stored = load_file(tmp_path / "whole" / "checkpoint-3" / LOSS_WEIGHTS)
+    assert (stored["classifier.weight"] - before).abs().max() > 1e-3
+    assert (stored["classifier.weight"] - whole.loss.classifier.weight).abs().max() > 1e-3
+    # another start, so that nothing but the checkpoint can bring the two together
+    resumed = make_trainer("whole")
+    torch.nn.init.constant_(resumed.loss.classifier.weight, 0.5)
+    resumed.train(resume_from_checkpoint=str(tmp_path / "whole" / "checkpoint-3"))
+    for name, parameter in whole.loss_parameters().items():
+        assert torch.equal(parameter, resumed.loss_parameters()[name])
+    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 LOAD = """
@@ -140,171 +242,166 @@ print(json.dumps(vectors.tolist()))
 """
 
 
-def test_published_run_is_loaded_by_its_name(command, uninterrupted, tmp_path, tiny_data, root):
+def test_a_published_run_is_loaded_by_its_name(command, uninterrupted, tmp_path, tiny_data, root):
     output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
     with HubServer() as server:
-        words = command(output, "--push_to_hub", "org/tiny-stance")
-        variables = server.environment(tmp_path / "home")
-        printed = run(words, **variables)
-        assert printed.count("published ") == 2
-        for repo, weights_file in (("org/tiny-stance", "model"), ("org/tiny-stance-adapter", "adapter_model")):
-            assert len(server.commits(repo)) == 2  # the repository's creation, and everything else
-            files = server.files(repo)
+        words, variables = command(output, "--push-to-hub", "org/tiny-stance"), server.environment(tmp_path / "home")
+        assert run(words, **variables).count("published ") == 2
+        for repo, stem in (("org/tiny-stance", "model"), ("org/tiny-stance-adapter", "adapter_model")):
+            files, card = server.files(repo), server.read(repo, "README.md").decode()
             assert {Path(name).suffix for name in files} - {""} <= {".safetensors", ".json", ".txt", ".md", ".png"}
-            assert f"{weights_file}.safetensors" in files
-            card = server.read(repo, "README.md").decode()
-            assert f'"{repo}"' in card and "{{" not in card
-            assert server.token not in card
-        check_no_training_text(output / "stance-demo" / "staged", tiny_data)
+            assert f"{stem}.safetensors" in files
+            assert f'"{repo}"' in card and "{{" not in card and server.token not in card
+        assert_no_training_text(output / "stance-demo" / "staged", tiny_data)
         assert run(words, **variables).count("(unchanged)") == 2
         loaded = run([sys.executable, "-c", LOAD], **variables, PYTHONPATH=str(root))
     stored = json.loads((output / "stance-demo" / "merged" / "fingerprint.json").read_text())
     np.testing.assert_allclose(json.loads(loaded), stored["vectors"], atol=1e-4)
 
 
-def test_finished_run_is_not_repeated(command, uninterrupted):
-    before = {path: path.stat().st_mtime_ns for path in uninterrupted[0].rglob("*.safetensors")}
-    printed = run(command(uninterrupted[0].parent))
-    assert "opposite stance" in printed
-    assert before == {path: path.stat().st_mtime_ns for path in uninterrupted[0].rglob("*.safetensors")}
-
-
-def test_another_scale_writes_the_files_again_and_trains_nothing(command, uninterrupted, tmp_path):
-    shutil.copytree(uninterrupted[0], tmp_path / "stance-demo")
-    run(command(tmp_path, "--lora_scale", "0.5", "--evaluate_on", "validation"))
-    full, half = weights(uninterrupted[0]), weights(tmp_path / "stance-demo")
+def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys):
+    output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
+    folder, before = output / "stance-demo", results_of(uninterrupted[0])
+    written = {path: path.stat().st_mtime_ns for path in folder.rglob("*.safetensors")}
+    run_recipe(load_recipe("stance-demo", options(output)))
+    assert "opposite stance" in capsys.readouterr().out
+    assert written == {path: path.stat().st_mtime_ns for path in folder.rglob("*.safetensors")}
+    # another evaluation, another licence and another scale of the adapter: written again without training
+    changes = {"lora_scale": 0.5, "evaluate_on": "validation", "max_test_rows": 40, "license": "cc-by-4.0"}
+    after = run_recipe(load_recipe("stance-demo", options(output, **changes)))
+    full, half = weights(uninterrupted[0]), weights(folder)
     for key in full:
         np.testing.assert_allclose(half[key], full[key] * (0.5 if "lora_B" in key else 1))
-    before, after = (
-        json.loads((folder / "results.json").read_text()) for folder in (uninterrupted[0], tmp_path / "stance-demo")
-    )
-    assert after["phases"] == before["phases"]  # their seconds, too: nothing was trained
+    assert after["phases"] == before["phases"]  # their seconds, too
     assert {evaluation["dataset"] for evaluation in after["evaluations"]} == {"tiny-debates (validation)"}
+    assert "license: cc-by-4.0" in (folder / "merged" / "README.md").read_text()
+    with pytest.raises(ValueError, match=r"holds a run with other options .*margin.* --overwrite"):
+        run_recipe(load_recipe("stance-demo", options(output, margin=0.9)))
 
 
 def test_two_processes_equal_one(command, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
     # a loss that owns a classifier, in which the processes have to agree, too; and a small learning rate: at a large
     # one, sums in another order grow to other minima within twenty steps
-    extra = ("--lora_dropout", "0", "--learning_rate", "0.0005", "--objective", "siamese", "--epochs", "2",
-             "--keep", "1", "--opinions", "none")  # fmt: skip
-    run(command(tmp_path / "one", *extra, base=base, recipe="sos-demo"))
-    two_processes = command(tmp_path / "two", *extra, "--world_size", "2", base=base, launcher=TWO, recipe="sos-demo")
+    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "objective": "siamese", "epochs": 2,
+               "keep": 1, "opinions": None, "recipe": "sos-demo"}  # fmt: skip
+    run(command(tmp_path / "one", **changes))
+    words = command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes)
     # in the second epoch: the sampler has to learn of it after the resumption
-    kill_at(two_processes, tmp_path / "two" / "sos-demo" / "checkpoints" / "1-pairs" / "checkpoint-72")
-    run(two_processes)
+    kill_at(words, tmp_path / "two" / "sos-demo" / "checkpoints" / "1-pairs" / "checkpoint-72")
+    run(words)
     one, two = tmp_path / "one" / "sos-demo", tmp_path / "two" / "sos-demo"
     # the loss of every step agrees, so the rows of every step do, in both epochs
-    assert len(losses(one, 0)) == 98
-    assert losses(two, 0) == pytest.approx(losses(one, 0), abs=1e-3)
-    assert np.std(losses(one, 0)) > 0.01  # batches differ by far more than that
-    metrics = [
-        json.loads((run_dir / "results.json").read_text())["evaluations"][0]["trained"] for run_dir in (one, two)
-    ]
-    assert metrics[1]["triplets_accuracy"] == pytest.approx(metrics[0]["triplets_accuracy"], abs=0.01)
+    assert len(losses(one)) == 98
+    assert losses(two) == pytest.approx(losses(one), abs=1e-3)
+    assert np.std(losses(one)) > 0.01  # batches differ by far more than that
+    accuracy = [results_of(folder)["evaluations"][0]["trained"]["triplets_accuracy"] for folder in (one, two)]
+    assert accuracy[1] == pytest.approx(accuracy[0], abs=0.01)
 
 
-def test_full_fine_tuning_in_two_processes(command, tmp_path):
-    run(command(tmp_path, "--lora", "false", "--max_steps", "3", launcher=TWO))
+# one process reads its best checkpoint late, as on a busy machine
+SLOW = """
+import os, runpy, sys, time
+from modeling.base.training import Repairs
+load = Repairs._load_from_checkpoint
+def slowly(self, path):
+    time.sleep(4 * (os.environ["RANK"] == "1"))
+    load(self, path)
+Repairs._load_from_checkpoint = slowly
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_no_process_loses_the_best_checkpoint_while_it_reads_it(command, tmp_path, root):
+    (tmp_path / "slow.py").write_text(SLOW)
+    words = command(tmp_path / "runs", "--quick", launcher=(*TORCHRUN, str(tmp_path / "slow.py")), recipe="sos-demo",
+                    keep_best=True, max_steps=4, eval_steps=2, opinions=None)  # fmt: skip
+    run(words, PYTHONPATH=str(root))
+    assert results_of(tmp_path / "runs" / "sos-demo-quick")["phases"][0]["steps"] == 4
+
+
+CONFIG = """
+compute_environment: LOCAL_MACHINE
+distributed_type: MULTI_GPU
+use_cpu: true
+num_machines: 1
+num_processes: 2
+main_process_port: 0
+"""
+
+
+def test_accelerate_launches_two_processes_by_its_config(command, tmp_path):
+    (tmp_path / "accelerate.yaml").write_text(CONFIG)
+    launcher = (*ACCELERATE, "--config_file", str(tmp_path / "accelerate.yaml"))
+    run(command(tmp_path, "--world-size", "2", launcher=launcher, lora=False, max_steps=3))
     folder = tmp_path / "stance-demo"
     assert not (folder / "adapter").exists()
-    results = json.loads((folder / "results.json").read_text())
+    results = results_of(folder)
     # the pooler, 32 x 32 weights and 32 biases, is not used and not trained
     assert results["all_parameters"] - results["trainable_parameters"] == 32 * 32 + 32
 
 
-def test_changed_data_do_not_continue_a_run(uninterrupted, tmp_path):
-    from datasets import Dataset
+def test_accelerate_launches_one_process_and_quick_is_quick(command, tmp_path):
+    printed = run(command(tmp_path, "--quick", launcher=ACCELERATE, recipe="sos-demo", opinions=None))
+    folder = tmp_path / "sos-demo-quick"  # a run of its own
+    assert f'SentenceTransformer("{folder / "merged"}")' in printed
+    (phase,) = results_of(folder)["phases"]
+    assert (phase["rows"], phase["steps"]) == (64, 5)
 
-    from modeling.base.system import Phase
-    from modeling.base.training import _check_data
 
-    rows = Dataset.from_dict({"sentence1": ["a"], "sentence2": ["b"], "label": [1]})
-    _check_data(Phase("pairs", rows, None, 1), tmp_path / "1-pairs.json")
-    _check_data(Phase("pairs", rows, None, 1), tmp_path / "1-pairs.json")
-    changed = Dataset.from_dict({"sentence1": ["a"], "sentence2": ["b"], "label": [0]})
+@pytest.mark.parametrize(
+    ("variables", "asked", "message"),
+    [
+        ({}, 2, r"^2 processes were asked for but 1 run\(s\).*torchrun --nproc_per_node 2"),
+        ({"WORLD_SIZE": "3"}, None, "^3 processes"),
+        # accelerate launch --cpu --num_processes 2, which starts one
+        ({"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}, None, "^several .*accelerate launch --multi_gpu"),
+    ],
+)
+def test_another_number_of_processes_than_asked_for_is_refused(monkeypatch, variables, asked, message):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=message):
+        check_world_size(asked)
+
+
+def test_changed_data_do_not_continue_a_run(tmp_path):
+    def phase(label):
+        return Phase("pairs", Dataset.from_dict({"sentence1": ["a"], "sentence2": ["b"], "label": [label]}), None, 1)
+
+    check_data(phase(1), tmp_path / "1-pairs.json")
+    check_data(phase(1), tmp_path / "1-pairs.json")
     with pytest.raises(ValueError, match="changed since this run began"):
-        _check_data(Phase("pairs", changed, None, 1), tmp_path / "1-pairs.json")
+        check_data(phase(0), tmp_path / "1-pairs.json")
 
 
-def test_overwriting_a_linked_folder_discards_what_it_links_to(command, uninterrupted, tmp_path):
-    from types import SimpleNamespace
+def claim(folder, overwrite=False, **identity):
+    recipe = SimpleNamespace(run_dir=folder, overwrite=overwrite, identity=lambda: identity)
+    claim_folder(recipe)
 
-    from modeling.base.run import claim_folder
 
-    elsewhere = shutil.copytree(uninterrupted[0], tmp_path / "elsewhere")
-    (tmp_path / "link").symlink_to(elsewhere)
-    recipe = SimpleNamespace(run_dir=tmp_path / "link", overwrite=True)
-    claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"margin": 0.9}))
+def test_whose_folder_it_is(tmp_path):
+    run_dir = tmp_path / "run"
+    claim(run_dir, data="a typo")
+    claim(run_dir, data="right")  # nothing was trained yet
+    assert json.loads((run_dir / "recipe.json").read_text()) == {"data": "right"}
+    (run_dir / "phases" / "1-pairs").mkdir(parents=True)
+    with pytest.raises(ValueError, match="--overwrite"):
+        claim(run_dir, data="other")
+    # a link to a run: what it links to is discarded, not the link
+    (tmp_path / "link").symlink_to(run_dir)
+    claim(tmp_path / "link", overwrite=True, data="other")
     assert [path.name for path in (tmp_path / "link").iterdir()] == ["recipe.json"]
+    # a folder that is no run is left alone
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.docx").write_text("three years of work")
+    with pytest.raises(ValueError, match="is not a run of this project"):
+        claim(tmp_path / "thesis", overwrite=True, data="right")
+    assert (tmp_path / "thesis" / "thesis.docx").read_text() == "three years of work"
 
 
-def test_an_unreadable_test_source_is_found_before_training(command, tmp_path):
-    words = command(tmp_path, "--inference", str(tmp_path / "nowhere"))
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode != 0 and "nowhere" in done.stderr
+def test_an_unreadable_test_source_is_found_before_training(options, tmp_path):
+    with pytest.raises(ValueError, match="nowhere"):
+        run_recipe(load_recipe("stance-demo", options(tmp_path, inference=tmp_path / "nowhere")))
     assert not (tmp_path / "stance-demo" / "checkpoints").exists()
-
-
-def test_wrong_number_of_processes_is_an_error(command, tmp_path):
-    words = command(tmp_path, "--world_size", "2")
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode != 0
-    assert "2 processes were asked for but 1 run(s)" in done.stderr
-    assert "torchrun --nproc_per_node 2" in done.stderr
-
-
-def test_other_options_do_not_continue_a_run(command, uninterrupted):
-    done = subprocess.run(
-        command(uninterrupted[0].parent, "--margin", "0.9"), capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode != 0
-    assert "--overwrite true" in done.stderr and "margin" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_half_written_checkpoints_are_removed(uninterrupted, tmp_path):
-    import torch
-
-    for step in (8, 16, 24):
-        folder = tmp_path / f"checkpoint-{step}"
-        folder.mkdir()
-        (folder / "trainer_state.json").write_text("{}")
-        torch.save({"state": torch.zeros(1000)}, folder / "optimizer.pt")
-    (tmp_path / "checkpoint-16" / "trainer_state.json").write_text('{"log_history": [')
-    optimizer = tmp_path / "checkpoint-24" / "optimizer.pt"
-    optimizer.write_bytes(optimizer.read_bytes()[:500])
-    remove_broken_checkpoints(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-8"]
-
-
-def test_a_folder_that_is_no_run_is_left_alone(command, tmp_path):
-    (tmp_path / "stance-demo").mkdir()
-    (tmp_path / "stance-demo" / "thesis.docx").write_text("three years of work")
-    done = subprocess.run(command(tmp_path), capture_output=True, text=True, timeout=120)
-    assert done.returncode != 0 and "is not a run of this project" in done.stderr
-    assert (tmp_path / "stance-demo" / "thesis.docx").read_text() == "three years of work"
-
-
-def test_other_evaluation_options_evaluate_again_without_training(command, uninterrupted, tmp_path):
-    output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
-    run(command(output, "--max_test_rows", "40", "--license", "cc-by-4.0"))
-    results = json.loads((output / "stance-demo" / "results.json").read_text())
-    counts = results["evaluations"][0]["trained"]
-    assert counts["stance_n_agree"] + counts["stance_n_oppose"] == 40
-    assert "license: cc-by-4.0" in (output / "stance-demo" / "merged" / "README.md").read_text()
-    assert results["phases"] == json.loads((uninterrupted[0] / "results.json").read_text())["phases"]
-
-
-def test_a_mistyped_source_does_not_block_the_next_command(command, tmp_path):
-    from types import SimpleNamespace
-
-    from modeling.base.run import claim_folder
-
-    recipe = SimpleNamespace(run_dir=tmp_path / "run", overwrite=False)
-    claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"data": "a typo"}))
-    claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"data": "right"}))  # nothing was trained yet
-    assert json.loads((tmp_path / "run" / "recipe.json").read_text()) == {"data": "right"}
-    (tmp_path / "run" / "phases" / "1-pairs").mkdir(parents=True)
-    with pytest.raises(ValueError, match="--overwrite true"):
-        claim_folder(SimpleNamespace(recipe=recipe, identity=lambda: {"data": "other"}))
