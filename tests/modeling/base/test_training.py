@@ -192,7 +192,7 @@ def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_b
         with caplog.at_level(logging.WARNING):
             remove_broken_checkpoints(folder, needs_best=True)
         assert [left.name for left in folder.iterdir()] == ["checkpoint-3"], name
-        assert f"{folder / 'checkpoint-6'}" in caplog.text and str(name) in caplog.text
+        assert f"{folder / 'checkpoint-6'}" in caplog.text and (str(name) in caplog.text or str(name) == COMPLETE)
         caplog.clear()
 
 
