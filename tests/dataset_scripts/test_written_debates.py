@@ -1,29 +1,23 @@
 """Written debates: what comes with the project becomes a data set under the project's own terms."""
 
-from __future__ import annotations
-
 from dataset_scripts.base.sources import DEMO_FOLDER
 from dataset_scripts.written_debates import WrittenDebates
 
-
-def build(config, cache, **options):
-    builder = WrittenDebates.open(DEMO_FOLDER / "discussions.jsonl", config, cache_dir=cache / "cache", **options)
-    builder.download_and_prepare()
-    return builder, builder.as_dataset()
+RAW = DEMO_FOLDER / "discussions.jsonl"
 
 
-def test_no_discussion_is_in_two_splits(tmp_path):
-    builder, splits = build("pairs", tmp_path)
-    groups = [set(rows["group"]) for rows in splits.values()]
+def test_no_discussion_is_in_two_splits(build):
+    data, dropped = build(WrittenDebates, RAW, "pairs")
+    groups = [set(rows["group"]) for rows in data.values()]
     assert sum(map(len, groups)) == len(set.union(*groups)) == 621
-    assert {name: len(rows) for name, rows in splits.items()} == WrittenDebates.METADATA.expected["pairs"]
-    assert builder.dropped == {"row: text shorter than 4 words": 8}
+    assert data.num_rows == WrittenDebates.METADATA.expected["pairs"]
+    assert dropped == {"row: text shorter than 4 words": 8}
 
 
-def test_siblings_are_more_triplets(tmp_path):
-    _, plain = build("triplets", tmp_path)
-    _, more = build("triplets", tmp_path, siblings=True)
-    assert len(plain["train"]) == 13_289 < len(more["train"])
+def test_siblings_are_more_triplets(build):
+    plain, more = (build(WrittenDebates, RAW, "triplets", siblings=siblings)[0] for siblings in (False, True))
+    assert plain.num_rows == WrittenDebates.METADATA.expected["triplets"]
+    assert len(plain["train"]) < len(more["train"])
 
 
 def test_they_may_be_published():

@@ -1,17 +1,10 @@
 """counterargs-18: the layouts it comes in, footnotes, the leak of the published split and the clean one."""
 
-import gzip
-import io
 import json
-import os
-import tarfile
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from dataset_scripts.__main__ import main
-from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.base.sources import load_source
 from dataset_scripts.counterargs18 import CounterArgs18
@@ -51,22 +44,6 @@ def files_of(debates=DEBATES) -> dict[str, bytes]:
     return files
 
 
-def unpacked(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    return folder
-
-
-def packed(path: Path, files: list[tuple[str, bytes]], mode: str) -> Path:
-    with tarfile.open(path, mode) as archive:
-        for name, content in files:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return path
-
-
 def lines_of(debates=DEBATES) -> str:
     records = [
         {
@@ -81,33 +58,19 @@ def lines_of(debates=DEBATES) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def raw(form: str, folder: Path) -> Path:
+def raw(form: str, write):
     """The corpus in one of the forms that a user may have."""
-    files = files_of()
-    if form == "folder":
-        return unpacked(folder / "my [copy]", files)
-    if form == "nested folder":
-        unpacked(folder / "data/of-another-name/v2", files)
-        return folder / "data"
-    if form.startswith("tar"):
-        hidden = [("top/test/energy/ban-kettles/pro/._pro01a-point.txt", b"\x00\x05\x16\x07")]
-        mode = {"tar": "w", "tar.gz": "w:gz", "tar.xz": "w:xz"}[form]
-        return packed(folder / f"raw.{form}", [*hidden, *((f"top/{name}", files[name]) for name in files)], mode)
-    path = folder / f"raw.{form}"
-    text = lines_of().encode()
-    path.write_bytes(gzip.compress(text) if form.endswith(".gz") else text)
-    return path
+    if "jsonl" in form:
+        return write("raw", {form: lines_of()}) / form
+    top = {"folder": "", "nested": "data/of-another-name/v2/"}.get(form, "top/")
+    hidden = {f"{top}test/energy/ban-kettles/pro/._pro01a-point.txt": b"\x00\x05\x16\x07"}
+    files = hidden | {top + name: content for name, content in files_of().items()}
+    return write(f"raw.{form}" if "tar" in form else "my [copy]", files)
 
 
-def build(data: Path, config: str, cache: Path):
-    builder = CounterArgs18.open(data, config, cache_dir=cache / "cache")
-    builder.download_and_prepare()
-    return builder.as_dataset(), dict(builder.dropped), dict(builder.facts)
-
-
-@pytest.mark.parametrize("form", ["folder", "nested folder", "tar", "tar.gz", "tar.xz", "jsonl", "jsonl.gz"])
-def test_the_published_split_and_its_leak(tmp_path, form):
-    data, dropped, facts = build(raw(form, tmp_path), "counters_official", tmp_path)
+@pytest.mark.parametrize("form", ["folder", "nested", "tar", "tar.xz", "debates.jsonl", "debates.jsonl.gz"])
+def test_the_published_split_and_its_leak(form, build, write):
+    data, dropped = build(CounterArgs18, raw(form, write), "counters_official")
     assert data.num_rows == {"train": 6, "validation": 1, "test": 2}
     assert data["test"].features == COUNTERS
     found = {row["id"]: (row["stance"], row["seen_in"]) for split in data for row in data[split]}
@@ -136,7 +99,7 @@ def test_the_published_split_and_its_leak(tmp_path, form):
         "group": "energy/ban-kettles",
     }
     assert dropped == {"point: without counter": 2}
-    assert facts == {
+    assert build.facts == {
         "debates": 7,
         "theses": 4,
         "theses that several themes list": 3,
@@ -149,8 +112,9 @@ def test_the_published_split_and_its_leak(tmp_path, form):
     }
 
 
-def test_the_clean_split(tmp_path):
-    data, dropped, facts = build(raw("folder", tmp_path), "counters", tmp_path)
+def test_the_clean_split(build, write):
+    data, dropped = build(CounterArgs18, raw("folder", write), "counters")
+    facts = build.facts
     # three debates on kettles are one group, by thesis and by point, and belong to test; of those on trams only the one
     # in validation is left, without its second point; the lamps come once
     ids = {split: data[split]["id"] for split in data}
@@ -171,8 +135,8 @@ def test_the_clean_split(tmp_path):
     assert set(data["test"]["seen_in"]) == {""}
 
 
-def test_arguments_are_whole_trees(tmp_path):
-    data, dropped, _ = build(raw("folder", tmp_path), "arguments", tmp_path)
+def test_arguments_are_whole_trees(build, write):
+    data, dropped = build(CounterArgs18, raw("folder", write), "arguments")
     columns = ("id", "parent", "stance", "depth", "text")
     assert [tuple(row[name] for name in columns) for row in data["validation"]] == [
         ("travel/trams", None, "thesis", 0, TRAM),
@@ -184,12 +148,10 @@ def test_arguments_are_whole_trees(tmp_path):
     assert dropped == {"argument: repeated": 3}
 
 
-def test_a_repeated_thesis_keeps_the_points_of_both_debates(tmp_path):
+def test_a_repeated_thesis_keeps_the_points_of_both_debates(build, write):
     other = {"pro01": ("Wicks are cheap", "So is a bulb."), **WICK}
-    (tmp_path / "raw.jsonl").write_text(
-        lines_of([("training", "home", "lamps", LAMP, WICK), ("training", "light", "lamps", f"{LAMP}!", other)])
-    )
-    data, dropped, _ = build(tmp_path / "raw.jsonl", "arguments", tmp_path)
+    debates = [("training", "home", "lamps", LAMP, WICK), ("training", "light", "lamps", f"{LAMP}!", other)]
+    data, dropped = build(CounterArgs18, write("raw", {"debates.jsonl": lines_of(debates)}), "arguments")
     assert [(row["id"], row["parent"]) for row in data["train"]] == [
         ("home/lamps", None),
         ("home/lamps:con01", "home/lamps"),
@@ -200,20 +162,19 @@ def test_a_repeated_thesis_keeps_the_points_of_both_debates(tmp_path):
     assert dropped == {"argument: repeated": 3}
 
 
-def test_broken_files_are_counted_and_cost_only_themselves(tmp_path, caplog):
-    files = files_of([*DEBATES, ("test", "sea", "ships", "This House sails", TEA)])
+def test_broken_files_are_counted_and_cost_only_themselves(build, write):
+    files, folder = files_of([*DEBATES, ("test", "sea", "ships", "This House sails", TEA)]), "test/energy/ban-kettles"
     files |= {
-        "test/energy/ban-kettles/con/con02b-counter.txt": b"Nobody said so.",
-        "test/energy/ban-kettles/con/con03a-point.txt": b" \n",
-        "test/energy/ban-kettles/con/con04a-point.txt": "Caf\xe9s use kettles".encode("latin-1"),
-        "test/energy/ban-kettles/con/con05a-point.txt": b'."',
-        "test/energy/ban-kettles/con/con06a-point.txt": b"Pans are slow\n\nA pan is no slower.",
-        "test/energy/ban-kettles/con/con06b-counter.txt": b"A pan is no slower.",
+        f"{folder}/con/con02b-counter.txt": b"Nobody said so.",
+        f"{folder}/con/con03a-point.txt": b" \n",
+        f"{folder}/con/con04a-point.txt": "Caf\xe9s use kettles".encode("latin-1"),
+        f"{folder}/con/con05a-point.txt": b'."',
+        f"{folder}/con/con06a-point.txt": b"Pans are slow\n\nA pan is no slower.",
+        f"{folder}/con/con06b-counter.txt": b"A pan is no slower.",
         "somewhere/energy/ban-kettles/con/con01a-point.txt": b"This folder is no split",
-        "test/energy/ban-kettles/con/._con01a-point.txt": b"\x00\x05\x16\x07",
     }
     del files["test/sea/ships/thesis.txt"]
-    data, dropped, _ = build(unpacked(tmp_path / "raw", files), "counters", tmp_path)
+    data, dropped = build(CounterArgs18, write("raw", files), "counters")
     assert data.num_rows == {"train": 1, "validation": 1, "test": 2}
     assert dropped == {
         "counter: without its point": 1,
@@ -228,68 +189,38 @@ def test_broken_files_are_counted_and_cost_only_themselves(tmp_path, caplog):
         "point: without words": 1,
         "row: duplicate": 1,
     }
-    assert "con04a-point.txt: file: not UTF-8 text" in caplog.text and "sea/ships: no thesis" in caplog.text
 
 
-def test_a_file_and_a_debate_given_twice(tmp_path):
-    files = [(f"top/{name}", content) for name, content in files_of().items()]
-    again = ("top/training/home/lamps/con/con01a-point.txt", b"Wicks smell\n\nOf very old fat.")
-    folder = tmp_path / "raw"
-    folder.mkdir()
-    packed(folder / "1.tar", [*files, again], "w")
-    (folder / "2.jsonl").write_text(lines_of([*DEBATES[:2], ("test", "sea", "ships", "This House sails", TEA)]))
-    data, dropped, _ = build(folder, "counters_official", tmp_path)
+def test_a_debate_given_twice(build, write):
+    files = {f"top/{name}": content for name, content in files_of().items()}
+    lines = lines_of([*DEBATES[:2], ("test", "sea", "ships", "This House sails", TEA)])
+    folder = write("raw", {"2.jsonl": lines})
+    write("raw/1.tar", files)
+    data, dropped = build(CounterArgs18, folder, "counters_official")
     assert data.num_rows == {"train": 6, "validation": 1, "test": 3}
     assert dropped == {
         "debate: given twice (the fuller is kept)": 2,
-        "file: given twice (the later is kept)": 1,
         "point: without counter": 2,
     }
-    lamps = [row["point"] for row in data["train"] if row["id"] == "home/lamps:con01"]
-    assert lamps == ["Wicks smell Of very old fat."]
 
 
-def test_broken_lines_are_named(tmp_path, caplog):
-    path = tmp_path / "raw.jsonl"
-    wrong = [
-        '{"split": "training"',
-        '{"split": "dawn", "theme": "a", "debate": "b", "thesis": "c", "args": []}',
-        '{"split": "test", "theme": "a", "debate": "b", "thesis": "c", "args": [{"id": 1, "side": "both"}]}',
-        '{"split": "test", "theme": "a", "debate": "b", "thesis": "c", "args": [{"id": 1, "side": "pro", "point": 7}]}',
-        "[]",
-        "",
-    ]
-    path.write_text(lines_of() + "\n".join(wrong) + "\n")
-    data, dropped, _ = build(path, "counters_official", tmp_path)
-    assert data.num_rows["train"] == 6 and dropped["line: not a parsed debate"] == 5
-    assert "raw.jsonl, line 8" in caplog.text and "side is 'both', neither pro nor con" in caplog.text
+def test_broken_lines_are_counted(build, write):
+    debate = '{"split": "test", "theme": "a", "debate": "b", "thesis": "c", "args": [%s]}'
+    bad = ['{"split": "training"', debate.replace("test", "dawn") % "", debate % '{"id": 1, "side": "both"}']
+    bad += [debate % '{"id": 1, "side": "pro", "point": 7}', "[]", ""]
+    path = write("raw", {"debates.jsonl": lines_of() + "\n".join(bad)})
+    data, dropped = build(CounterArgs18, path, "counters_official")
+    assert data.num_rows["train"] == 6
+    assert dropped.pop("line: not a parsed debate") == 3 and dropped.pop("line: not a JSON object") == 2
 
 
-def test_an_archive_that_is_cut_off_gives_what_it_has(tmp_path):
-    path = raw("tar.gz", tmp_path)
+def test_what_is_cut_off_or_nothing_of_the_corpus_is_refused(build, write):
+    path = raw("tar.gz", write)
     path.write_bytes(path.read_bytes()[:-300])
-    data, dropped, _ = build(path, "counters_official", tmp_path)
-    assert dropped["file: cannot be read to its end"] == 1 and data["train"]
-
-
-def test_nothing_of_the_corpus(tmp_path):
-    (tmp_path / "notes.txt").write_text("no debate")
+    with pytest.raises(ValueError, match=r"raw.tar.gz is cut off.*download it again"):
+        build(CounterArgs18, path, "counters")
     with pytest.raises(FileNotFoundError, match=r"nothing at .* belongs to counterargs18; it needs the second part"):
-        CounterArgs18.open(tmp_path)
-
-
-def test_the_leak_is_printed_and_kept(tmp_path, capsys):
-    out = tmp_path / "out"
-    assert main(["counterargs18", "--data", str(raw("jsonl", tmp_path)), "--out", str(out)]) == 0
-    printed = capsys.readouterr()
-    assert "        1 test points that are in train, word for word\n" in printed.out
-    assert "        0 texts that two splits have\n" in printed.out
-    assert "test points that are in train, word for word 1 instead of 616" in printed.err  # the release has more
-    card = (out / "README.md").read_text()
-    assert "## Counted" in card and "| test points that are in train, word for word |  | 1 |  |" in card
-    summary = json.loads((out / "summary.json").read_text())
-    assert summary["configs"]["counters"]["facts"]["texts that two splits have"] == 0
-    assert not summary["redistributable"]
+        build(CounterArgs18, write("other", {"notes.txt": "no debate"}))
 
 
 @pytest.mark.parametrize("config", CounterArgs18.FEATURES)
@@ -336,19 +267,17 @@ def test_footnotes_are_counted():
 
 
 @pytest.mark.corpora
-@pytest.mark.skipif("CORPORA_DIR" not in os.environ, reason="CORPORA_DIR is not set")
 @pytest.mark.parametrize("config", ["counters", "counters_official"])
-def test_the_release(tmp_path, config):
-    archive = Path(os.environ["CORPORA_DIR"]) / "counterargs18" / "02-extracted-arguments.tar.xz"
-    data, dropped, facts = build(archive, config, tmp_path)
-    record = load_metadata("counterargs18")
+def test_the_release(config, build, corpora):
+    data, dropped = build(CounterArgs18, corpora / "counterargs18" / "02-extracted-arguments.tar.xz", config)
+    record = CounterArgs18.METADATA
     assert data.num_rows == record.expected[config]
     expected = record.expected_facts.get(config, {})
-    assert {fact: facts[fact] for fact in expected} == expected
+    assert {fact: build.facts[fact] for fact in expected} == expected
     assert dropped.pop("point: without words") == 2
     if config == "counters_official":
         assert dropped == {"point: without counter": 24}  # all 6,753 pairs are there
         assert Counter(data["test"]["seen_in"]) == {"train": 616, "validation": 177, "": 608}
-    if config == "counters":
-        groups = [set(rows["group"]) for rows in data.values()]
-        assert not groups[0] & groups[1] and not (groups[0] | groups[1]) & groups[2]
+    else:
+        train, validation, test = (set(rows["group"]) for rows in data.values())
+        assert not train & validation and not (train | validation) & test
