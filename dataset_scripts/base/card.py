@@ -2,138 +2,127 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import datasets
 from datasets.utils.metadata import MetadataConfigs
-from huggingface_hub import DatasetCardData
+from huggingface_hub import DatasetCard, DatasetCardData
 
-from dataset_scripts.base.built import BuiltConfig
-from dataset_scripts.base.metadata import Metadata
-from dataset_scripts.base.options import flag
-from dataset_scripts.kialo.statistics import StanceStatistics
+from dataset_scripts.base.cli import flag
+from dataset_scripts.base.stances import PLOT, StanceStatistics
 
-PLOT = "plots/statistics.png"
+if TYPE_CHECKING:
+    from dataset_scripts.base.build import BuiltConfig
+    from dataset_scripts.base.corpus import Corpus
+
+TEMPLATE = Path(__file__).with_name("card.md.j2")
 _SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
 _SIZES |= {10**8: "10M<n<100M", 10**9: "100M<n<1B", 10**10: "1B<n<10B"}
 
 
 def write_card(
-    metadata: Metadata,
-    configs: dict[str, BuiltConfig],
-    options: dict[str, Any],
-    statistics: dict[str, StanceStatistics] | None = None,
+    corpus: type[Corpus],
+    configs: Mapping[str, BuiltConfig],
+    options: Mapping[str, Any],
+    statistics: Mapping[str, StanceStatistics] | None = None,
 ) -> str:
     """Writes the card.
 
     Args:
-        metadata: The corpus.
+        corpus: The builder class.
         configs: Name -> configuration, in the order of METADATA.
-        options: Options of the build, by the name of their field.
-        statistics: Stance -> means, if the corpus has arguments with a stance.
+        options: Options of the build that may be told.
+        statistics: See `stances.stance_statistics`; none if the corpus has no arguments with a stance.
 
     Returns:
         The text of README.md, with its YAML header.
     """
-    title = f"{metadata.title} (built with opinion-transformers)"
-    sections = [f"---\n{_header(metadata, configs, options)}\n---", f"# {title}", metadata.description]
-    sections += ["## Source and terms", f"Source: {metadata.source}", _terms(metadata)]
-    sections += ["## How it was built", _command(metadata, configs, options)]
-    sections += ["## Rows", _counts(metadata, configs), "## Kept and dropped", _dropped(configs)]
-    if any(built.facts for built in configs.values()):
-        sections += ["## Counted", _facts(configs)]
-    if statistics:
-        sections += ["## Pro and Con on the surface", _statistics(statistics)]
-    sections += ["## Citation", f"```bibtex\n{metadata.citation.strip()}\n```"]
-    return "\n\n".join(sections) + "\n"
+    record, head = corpus.METADATA, [f"`{name}`" for name in configs]
+    splits = dict.fromkeys(split for built in configs.values() for split in built.counts)
+    facts = dict.fromkeys(fact for built in configs.values() for fact in built.facts)
+    card = DatasetCard.from_template(
+        _header(corpus, configs, options),
+        template_path=str(TEMPLATE),
+        record=record,
+        command=build_command(corpus, configs, options),
+        counts=[
+            ["configuration", *splits],
+            *(
+                [f"`{name}`: {record.configs[name]}", *(f"{built.counts.get(split, 0):,}" for split in splits)]
+                for name, built in configs.items()
+            ),
+        ],
+        dropped=[["", *head], *dropped_rows(configs)],
+        facts=[
+            ["", *head],
+            *([fact, *(_number(built.facts.get(fact)) for built in configs.values())] for fact in facts),
+        ],
+        statistics=[
+            ["stance", "arguments", "lexical diversity", "negation terms"],
+            *(
+                [stance.capitalize(), f"{m.texts:,}", f"{m.lexical_diversity:.3f}", f"{m.negations:.3f}"]
+                for stance, m in (statistics or {}).items()
+            ),
+        ],
+        plot=PLOT,
+    )
+    return str(card).rstrip() + "\n"
 
 
-def markdown_table(header: list[str], rows: list[list[Any]]) -> str:
-    """A table whose columns after the first are aligned to the right; integers get thousands separators."""
-    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in [header, *rows]]
-    cells.insert(1, ["---", *["---:"] * (len(header) - 1)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
-
-
-def dropped_rows(configs: dict[str, BuiltConfig]) -> list[list[Any]]:
+def dropped_rows(configs: Mapping[str, BuiltConfig]) -> list[list[str]]:
     """Rows of the table of what was kept and dropped: reason, then one count per configuration."""
     reasons = sorted({reason for built in configs.values() for reason in built.dropped})
-    kept = ["rows kept", *(sum(built.counts.values()) for built in configs.values())]
-    return [kept, *([reason, *(built.dropped.get(reason, 0) for built in configs.values())] for reason in reasons)]
+    kept = ["rows kept", *(f"{sum(built.counts.values()):,}" for built in configs.values())]
+    return [
+        kept,
+        *([reason, *(f"{built.dropped.get(reason, 0):,}" for built in configs.values())] for reason in reasons),
+    ]
 
 
-def _header(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[str, Any]) -> str:
+def build_command(corpus: type[Corpus], configs: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """The command that gives these configurations with these options."""
+    record, words = corpus.METADATA, ["opinion", "corpus", "build", corpus.METADATA.name, "RAW", "-o", "OUT"]
+    if list(configs) != list(record.configs):
+        words += [word for name in configs for word in ("--config", name)]
+    for name, value in options.items():
+        if isinstance(value, bool):
+            words += [flag(name)] if value else [f"--no-{flag(name)[2:]}"] if record.options[name].default else []
+        elif value is None:
+            words += [flag(name), "none"]
+        else:
+            words += [flag(name), ",".join(value) if isinstance(value, list | tuple) else str(value)]
+    return shlex.join(words)
+
+
+def _header(corpus: type[Corpus], configs: Mapping[str, BuiltConfig], options: Mapping[str, Any]) -> DatasetCardData:
+    record = corpus.METADATA
     largest = max(sum(built.counts.values()) for built in configs.values())
-    other = {"license_name": f"{metadata.name}-terms", "license_link": metadata.source}
+    other = {"license_name": f"{record.name}-terms", "license_link": record.source}
     data = DatasetCardData(
-        license=metadata.licence,
-        **(other if metadata.licence == "other" else {}),
-        language=_languages(metadata, options),
-        task_categories=metadata.task_categories,
+        license=record.licence,
+        **(other if record.licence == "other" else {}),
+        language=corpus.languages(options),
+        task_categories=record.task_categories,
         size_categories=next((size for limit, size in _SIZES.items() if largest < limit), "10B<n<100B"),
-        pretty_name=metadata.title,
+        pretty_name=record.title,
         tags=["opinion-transformers"],
     )
     datasets.info.DatasetInfosDict({name: built.info for name, built in configs.items()}).to_dataset_card_data(data)
-    default = next(iter(configs))
     files = {
-        name: {"data_files": [{"split": split, "path": path} for split, path in built.files.items()]}
-        | ({"default": True} if name == default else {})
+        name: {
+            "data_files": [
+                {"split": split, "path": path[0] if len(path) == 1 else path} for split, path in built.files.items()
+            ]
+        }
         for name, built in configs.items()
     }
+    files[next(iter(configs))]["default"] = True
     MetadataConfigs(files).to_dataset_card_data(data)
-    return data.to_yaml()
+    return data
 
 
-def _languages(metadata: Metadata, options: dict[str, Any]) -> list[str]:
-    """Codes for the header: those of the corpus, unless an option chose another or all."""
-    if lang := options.get("lang"):
-        return ["multilingual" if lang == "all" else lang]
-    return [*metadata.languages, "multilingual"] if options.get("all_languages") else metadata.languages
-
-
-def _terms(metadata: Metadata) -> str:
-    terms = f"Licence: {metadata.licence}. {metadata.terms}"
-    return terms if metadata.redistributable else f"{terms}\n\n**This data set must not be published.**"
-
-
-def _command(metadata: Metadata, configs: dict[str, BuiltConfig], options: dict[str, Any]) -> str:
-    chosen = "" if list(configs) == list(metadata.configs) else "".join(f" --config {name}" for name in configs)
-    extra = "".join(f" {flag(name, value)}" for name, value in options.items() if name != "seed")
-    if options.get("exclude"):  # which works with the salt alone, and that is not published
-        extra += " --salt SECRET"
-    command = f"python -m dataset_scripts {metadata.name} --data RAW --out OUT{chosen} --seed {options['seed']}{extra}"
-    return f"```bash\n{command}\n```\n\n`RAW` is {metadata.raw}."
-
-
-def _counts(metadata: Metadata, configs: dict[str, BuiltConfig]) -> str:
-    splits = list(dict.fromkeys(split for built in configs.values() for split in built.counts))
-    rows = [
-        [f"`{name}`: {metadata.configs[name]}", *(built.counts.get(split, 0) for split in splits)]
-        for name, built in configs.items()
-    ]
-    return markdown_table(["configuration", *splits], rows)
-
-
-def _dropped(configs: dict[str, BuiltConfig]) -> str:
-    return markdown_table(["", *(f"`{name}`" for name in configs)], dropped_rows(configs))
-
-
-def _facts(configs: dict[str, BuiltConfig]) -> str:
-    names = dict.fromkeys(name for built in configs.values() for name in built.facts)
-    rows = [[name, *(built.facts.get(name, "") for built in configs.values())] for name in names]
-    return markdown_table(["", *(f"`{name}`" for name in configs)], rows)
-
-
-def _statistics(statistics: dict[str, StanceStatistics]) -> str:
-    rows = [
-        [stance.capitalize(), means.texts, f"{means.lexical_diversity:.3f}", f"{means.negations:.3f}"]
-        for stance, means in statistics.items()
-    ]
-    table = markdown_table(["stance", "arguments", "lexical diversity", "negation terms"], rows)
-    note = (
-        "Means over the arguments of the train split: unique words / all words, and the number of negation terms (no, "
-        "not, never, none, cannot, neither, nor, and words in n't). Words are lower-case runs of letters and digits, "
-        "joined by inner apostrophes and hyphens."
-    )
-    return f"{note}\n\n{table}\n\n![Lexical diversity and negation terms by stance]({PLOT})"
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"

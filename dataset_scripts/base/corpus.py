@@ -2,61 +2,48 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import datasets
 from datasets.data_files import DataFilesDict, DataFilesList
 
-from dataset_scripts.base.built import BuiltConfig, read_built, shard
+from dataset_scripts.base.cli import validate
 from dataset_scripts.base.metadata import Metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard
-from dataset_scripts.base.reading import Dropped
+from dataset_scripts.base.reading import Dropped, find_release
 from dataset_scripts.base.schema import Rows
-from dataset_scripts.base.splits import SEED
+from dataset_scripts.base.splits import SEED, SPLITS
 
-SPLITS = ("train", "validation", "test")
+if TYPE_CHECKING:
+    from dataset_scripts.base.build import BuiltConfig
+
 Unit = TypeVar("Unit")  # what is never divided between splits: a discussion, claim or motion
 
 
-@dataclass
+@dataclasses.dataclass
 class CorpusConfig(datasets.BuilderConfig):
-    """What a user may choose when a corpus is built; a corpus with more options derives its own from this.
-
-    Attributes:
-        seed: Seed of whatever is random, above all of the split. A corpus with an official split has no use for it.
-    """
+    """What a user may choose when a corpus is built: the seed, and the options of its record as further fields."""
 
     seed: int = SEED
-
-
-@dataclass
-class ResumableConfig(CorpusConfig):
-    """Options of a corpus with RESUMABLE.
-
-    Attributes:
-        keep_work: Keep the work folder beside the output, so that a build with other options starts from it.
-    """
-
-    keep_work: bool = False
 
 
 class Corpus(datasets.GeneratorBasedBuilder):
     """A raw corpus as a Hugging Face data set.
 
-    A subclass states METADATA and FEATURES and writes `rows`; it may override `find_files`. Rows are generated
-    in this process, so that the reasons counted in `dropped` are complete when a build ends.
+    A subclass states METADATA and FEATURES and writes `rows`; it says which files it reads by RELEASES, `is_raw` or
+    `find_files`. The options of METADATA are fields of `self.config`.
 
     Attributes:
         METADATA: The declarative record.
         FEATURES: Configuration name -> column layout from `dataset_scripts.base.schema`.
+        RELEASES: Names of the files of each release, if the corpus is known by them; see `reading.find_release`.
         RESUMABLE: Whether a build goes on in the work folder of one that was interrupted. Such a corpus overrides
-            `write` and has a BUILDER_CONFIG_CLASS that derives from `ResumableConfig`; its configurations may be empty.
-        UNPUBLISHED: Options that say where and how a build runs, and change no row; card and summary leave them out.
+            `write` and has an option `keep_work`; its configurations may be empty.
         dropped: Reason -> number of raw items or rows not used, filled while rows are generated.
         facts: What else a build counts, such as how much of a published split leaks; printed, and put into the card.
 
@@ -68,14 +55,18 @@ class Corpus(datasets.GeneratorBasedBuilder):
 
     METADATA: ClassVar[Metadata]
     FEATURES: ClassVar[dict[str, datasets.Features]]
+    RELEASES: ClassVar[Sequence[Sequence[str]]] = ()
     RESUMABLE: ClassVar[bool] = False
-    UNPUBLISHED: ClassVar[tuple[str, ...]] = ("keep_work",)
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIG_CLASS = CorpusConfig
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "METADATA" in cls.__dict__:
+            fields = cls.METADATA.options_model.model_fields.items()
+            options = [(name, field.annotation, dataclasses.field(default=field.default)) for name, field in fields]
+            if cls.BUILDER_CONFIG_CLASS is CorpusConfig or cls.BUILDER_CONFIG_CLASS.__name__ == "Config":
+                cls.BUILDER_CONFIG_CLASS = dataclasses.make_dataclass("Config", options, bases=(CorpusConfig,))
             cls.BUILDER_CONFIGS = [
                 cls.BUILDER_CONFIG_CLASS(name=name, version=cls.VERSION, description=cls.METADATA.configs[name])
                 for name in cls.FEATURES
@@ -88,70 +79,100 @@ class Corpus(datasets.GeneratorBasedBuilder):
         super().__init__(*args, **kwargs)
 
     @classmethod
-    def open(cls, data: str | Path, config: str | None = None, cache_dir: str | Path | None = None, **kwargs: Any):
+    def open(
+        cls,
+        data: str | Path | Sequence[Path],
+        config: str | None = None,
+        cache_dir: str | Path | None = None,
+        **options: Any,
+    ) -> Corpus:
         """Makes the builder for raw data.
 
         Args:
-            data: File, folder or archive as METADATA.raw describes it.
+            data: File, folder or archive as METADATA.raw describes it; or several.
             config: Configuration; the default one if None.
             cache_dir: Where prepared Arrow files are kept; the `datasets` cache if None.
-            **kwargs: Fields of BUILDER_CONFIG_CLASS, such as `seed`.
+            **options: `seed`, and the options of METADATA.
 
         Raises:
             FileNotFoundError: If nothing at `data` belongs to this corpus.
-            ValueError: If the configuration does not exist.
+            ValueError: If the configuration does not exist, or an option has a value that it does not take.
         """
-        path = Path(data).expanduser()
-        if not path.exists():
-            raise FileNotFoundError(f"{path} does not exist; {cls.METADATA.name} needs {cls.METADATA.raw}")
-        files = cls.find_files(path)
-        if not files:
-            raise FileNotFoundError(f"nothing at {path} belongs to {cls.METADATA.name}; it needs {cls.METADATA.raw}")
+        options = validate(cls.METADATA.options_model, options).model_dump(include=set(options))
+        files = cls.raw_files([Path(data)] if isinstance(data, str | Path) else data)
         # given ready-made, since `datasets` would take a path with brackets or stars for a pattern; the stamps make
         # the cache notice a file that has changed
         stamps = [(str(file), str(file.stat().st_size), str(file.stat().st_mtime_ns)) for file in files]
         data_files = DataFilesDict({"raw": DataFilesList([str(file) for file in files], stamps)})
         cache = str(cache_dir) if cache_dir is not None else None
-        return cls(config_name=config, data_files=data_files, cache_dir=cache, **kwargs)
+        return cls(config_name=config, data_files=data_files, cache_dir=cache, **options)
+
+    @classmethod
+    def raw_files(cls, data: Iterable[Path]) -> list[Path]:
+        """The files of this corpus at some paths, each once; see `find_files`.
+
+        Raises:
+            FileNotFoundError: If a path does not exist, or nothing there belongs to this corpus.
+        """
+        files: dict[Path, None] = {}
+        for path in data:
+            path = path.expanduser()
+            if not path.exists():
+                raise FileNotFoundError(f"{path} does not exist; {cls.METADATA.name} needs {cls.METADATA.raw}")
+            if not (found := cls.find_files(path)):
+                message = f"nothing at {path} belongs to {cls.METADATA.name}; it needs {cls.METADATA.raw}"
+                raise FileNotFoundError(message)
+            files |= dict.fromkeys(found)
+        return list(files)
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The raw files at a path, in a stable order. By default the file itself, or every file under a folder."""
-        return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+        """The raw files at a path, in a stable order.
+
+        By default those of the first complete release, if there are RELEASES; otherwise the file itself, or every file
+        below a folder that `is_raw`, hidden ones left out.
+        """
+        if cls.RELEASES:
+            return find_release(path, cls.RELEASES, cls.METADATA.raw)
+        if path.is_file():
+            return [path]
+        files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+        return [file for file in files if cls.is_raw(file.name)]
+
+    @classmethod
+    def is_raw(cls, name: str) -> bool:
+        """Whether a file in a folder or an archive may hold raw data, by its name."""
+        return True
+
+    @classmethod
+    def languages(cls, options: Mapping[str, Any]) -> list[str]:
+        """Codes of the languages of a build with some options; by default those of METADATA."""
+        return cls.METADATA.languages
 
     @classmethod
     def write(
-        cls, data: Path, folder: Path, options: dict[str, Any], configs: Collection[str], work: Path
+        cls, files: list[Path], folder: Path, options: Mapping[str, Any], configs: Collection[str], work: Path
     ) -> dict[str, BuiltConfig]:
-        """Writes the Parquet files of configurations; a corpus that makes its own, of many rows, overrides this.
+        """Writes Parquet files of many rows, for a corpus with RESUMABLE; others are written from their `rows`.
 
         Args:
-            data: The raw corpus.
-            folder: The new output folder, empty; files are named by `built.shard`.
-            options: Fields of BUILDER_CONFIG_CLASS that the user chose, and always the seed.
+            files: The raw files.
+            folder: The new output folder, empty; files are named by `build.shard`.
+            options: Those that the user chose, and always the seed.
             configs: Configurations to write, in the order of METADATA.
-            work: A folder for passing data. With RESUMABLE it is that of an interrupted build if there was one, maybe
-                of other options or raw data; otherwise it is empty.
+            work: The folder of an interrupted build if there was one, maybe of other options or raw data.
 
         Returns:
-            Configuration -> what was written, see `built.read_built`.
+            Configuration -> what was written, see `build.read_built`.
         """
-        written = {}
-        for name in configs:
-            builder = cls.open(data, name, cache_dir=work, **options)
-            builder.download_and_prepare()
-            (folder / name).mkdir(parents=True)
-            for split, rows in builder.as_dataset().items():
-                rows.to_parquet(folder / shard(name, split))
-            written[name] = read_built(folder, name, builder.info, builder.dropped, builder.facts)
-        return written
+        raise NotImplementedError
 
     @abstractmethod
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row) in one pass over the raw files.
 
-        Whatever is not used is counted: `self.dropped[reason] += 1`. A file that cannot be understood at all
-        raises ValueError naming the file, the line and the cure.
+        Whatever is not used is counted: `self.dropped[reason] += 1`, or with its place, `self.dropped.skip`. A file
+        that cannot be understood at all raises ValueError naming the file, the line and the cure.
         """
 
     def clean(
@@ -181,6 +202,25 @@ class Corpus(datasets.GeneratorBasedBuilder):
         for rule in rules:
             self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
 
+    def read_splits(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Split -> rows, as tuples in the order of the columns; fills `dropped` and `facts`.
+
+        Raises:
+            ValueError: If no row is usable.
+        """
+        self.dropped, self.facts = Dropped(), Counter()
+        files = [Path(file) for file in self.config.data_files["raw"]]
+        # one pass for all splits: duplicates and leaks can only be seen across them; tuples take a third of a dict
+        by_split: dict[str, list[tuple[Any, ...]]] = {}
+        for split, row in self.rows(files, self.config.name):
+            by_split.setdefault(split, []).append(tuple(row[column] for column in self.info.features))
+        if not by_split:
+            raise ValueError(
+                f"{self.METADATA.name} ({self.config.name}): no usable row in {len(files)} file(s); it needs "
+                f"{self.METADATA.raw}. Dropped: {dict(self.dropped) or 'nothing'}"
+            )
+        return {split: by_split[split] for split in dict.fromkeys([*SPLITS, *by_split]) if split in by_split}
+
     def _info(self) -> datasets.DatasetInfo:
         return datasets.DatasetInfo(
             description=self.METADATA.description,
@@ -191,22 +231,8 @@ class Corpus(datasets.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
-        self.dropped.clear()
-        self.facts.clear()
-        files = [Path(file) for file in self.config.data_files["raw"]]
-        # one pass for all splits: duplicates and leaks can only be seen across them; tuples take a third of a dict
-        by_split: dict[str, list[tuple[Any, ...]]] = {}
-        for split, row in self.rows(files, self.config.name):
-            by_split.setdefault(split, []).append(tuple(row[column] for column in self.info.features))
-        if not by_split:
-            raise ValueError(
-                f"{self.METADATA.name}: no usable row in {len(files)} file(s); it needs {self.METADATA.raw}. "
-                f"Dropped: {dict(self.dropped) or 'nothing'}"
-            )
-        order = sorted(by_split, key=lambda split: SPLITS.index(split) if split in SPLITS else len(SPLITS))
-        return [datasets.SplitGenerator(name=split, gen_kwargs={"rows": by_split[split]}) for split in order]
+        return [datasets.SplitGenerator(name, gen_kwargs={"rows": rows}) for name, rows in self.read_splits().items()]
 
     def _generate_examples(self, rows: list[tuple[Any, ...]]) -> Iterator[tuple[int, dict[str, Any]]]:
-        columns = list(self.info.features)
         for index, row in enumerate(rows):
-            yield index, dict(zip(columns, row, strict=True))
+            yield index, dict(zip(self.info.features, row, strict=True))

@@ -6,32 +6,22 @@ from pathlib import Path
 
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, get_dataset_config_names, load_dataset
 
-from dataset_scripts import CORPORA, get_corpus
+from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import missing_folder
-from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.metadata import Metadata, get_corpus, list_corpora, load_metadata
 from dataset_scripts.base.schema import PAIRS
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parents[1] / "demo"
-# name -> (builder that reads it, raw data, its options); a configuration that several have is that of the first
-_DEMO_CORPORA = {
-    "debates": ("kialo", "debates", {}),
-    "discussions": ("written_debates", "discussions.jsonl", {"siblings": True}),
-    "similarity": ("stsb", "similarity.tsv", {}),
-    "sentiment": ("mr", "sentiment", {}),
-    "reviews": ("amazon", "reviews.jsonl", {}),
-    "opinions": ("sos", "opinions.csv", {}),
-    "counters": ("counterargs18", "counterarguments.jsonl", {}),
-    "tweets": ("twitter_stream", "tweets", {"validation": 0.15, "test": 0.25}),
-}
+_BUILD = "build it with opinion corpus build CORPUS RAW -o"
 
 
 def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     """Loads one configuration of a data set.
 
     Args:
-        source: `demo`, one of its corpora (`demo:reviews`), a folder written by `python -m dataset_scripts`, or a data
-            set's id on the Hub.
+        source: `demo`, one of its corpora (`demo:reviews`), a folder written by `opinion corpus build`, or a
+            data set's id on the Hub.
         config: Configuration, e.g. `pairs`.
         cache_dir: Where prepared Arrow files are kept.
 
@@ -74,46 +64,46 @@ def _is_demo(source: str) -> bool:
     return source.partition(":")[0] == DEMO
 
 
-def _demo_corpus(source: str, config: str) -> str | None:
-    """Which corpus of the demonstration a source means for a configuration; None if none has it.
-
-    Raises:
-        ValueError: If the source names one that does not exist.
-    """
+def _demo_corpus(source: str, config: str) -> Metadata | None:
+    """Which corpus of the demonstration a source means for a configuration; None if none has it."""
     name = source.partition(":")[2]
-    if name and name not in _DEMO_CORPORA:
-        raise ValueError(f"the demonstration has no {name!r}; it has {', '.join(_DEMO_CORPORA)}")
-    names = [name] if name else _DEMO_CORPORA
-    return next((name for name in names if config in get_corpus(_DEMO_CORPORA[name][0]).FEATURES), None)
+    records = {record.demo.name: record for record in map(load_metadata, list_corpora()) if record.demo}
+    if name and name not in records:
+        hint = suggest(name, records) or f"; it has {', '.join(records)}"
+        raise ValueError(f"the demonstration has no {name!r}{hint}")
+    chosen = [records[name]] if name else [record for record in records.values() if record.demo.default]
+    return next((record for record in chosen if config in record.configs), None)
+
+
+def _load_demo(source: str, config: str, cache_dir: Path) -> DatasetDict:
+    record = _demo_corpus(source, config)
+    if record is None:
+        raise ValueError(f"the demonstration data ({source}) have no {config!r}")
+    corpus, demo = get_corpus(record.name), record.demo
+    builder = corpus.open(DEMO_FOLDER / demo.raw, config, cache_dir=cache_dir, **demo.options)
+    builder.download_and_prepare()
+    return builder.as_dataset()
 
 
 def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
-    cache = Path(cache_dir).expanduser() / "datasets"
+    cache, path = Path(cache_dir).expanduser() / "datasets", Path(source).expanduser()
     if _is_demo(source):
-        found = _demo_corpus(source, config)
-        if found is None:
-            raise ValueError(f"the demonstration data ({source}) have no {config!r}")
-        corpus, name, options = _DEMO_CORPORA[found]
-        builder = get_corpus(corpus).open(DEMO_FOLDER / name, config, cache_dir=cache, **options)
-        builder.download_and_prepare()
-        return builder.as_dataset()
-    path = Path(source).expanduser()
-    build = "build it with python -m dataset_scripts CORPUS --data RAW --out"
+        return _load_demo(source, config, cache)
     if path.is_dir() and not (path / "README.md").is_file():
-        raise ValueError(f"{path} has no README.md: {build} {path}")
+        raise ValueError(f"{path} has no README.md: {_BUILD} {path}")
     if path.is_file():
-        raise ValueError(f"{path} is a file: name a folder; {build} FOLDER")
+        raise ValueError(f"{path} is a file: name a folder; {_BUILD} FOLDER")
     if missing_folder(source):
-        raise ValueError(f"there is no folder {path}; {build} {path}")
+        raise ValueError(f"there is no folder {path}; {_BUILD} {path}")
     try:
         if path.is_dir() and config not in (found := get_dataset_config_names(str(path))):
-            corpora = ", ".join(name for name in CORPORA if config in load_metadata(name).configs)
+            corpora = ", ".join(name for name in list_corpora() if config in load_metadata(name).configs)
             raise ValueError(f"it has {', '.join(found)}, not {config!r}, which {corpora or 'no corpus'} has")
         return load_dataset(str(path) if path.is_dir() else source, config, cache_dir=str(cache))
     except (ValueError, OSError) as error:
         raise ValueError(
             f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
-            "python -m dataset_scripts with --out, or a data set on the Hub."
+            "opinion corpus build, or a data set on the Hub"
         ) from error
 
 

@@ -1,11 +1,13 @@
-"""Seeded splits by group, so that no discussion, claim or topic has rows on both sides."""
+"""Seeded splits by group, so that none has rows on both sides; samples of pairs that need no chance."""
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 SEED = 42
+SPLITS = ("train", "validation", "test")
 SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # as releases call them -> as we do
 FRACTIONS = {"train": 0.85, "validation": 0.05, "test": 0.10}
 
@@ -69,3 +71,18 @@ def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
     labels = connected_components(coo_array((np.ones(len(edges)), (ends[0], ends[1])), shape=(size, size)))[1]
     order: dict[int, int] = {}
     return [order.setdefault(int(label), len(order)) for label in labels[: len(keys)]]
+
+
+def within(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
+    """Up to `limit` different pairs of one list, every item about equally often: neighbours, then every second ..."""
+    size = len(items)
+    for n in range(min(limit, size * (size - 1) // 2)):
+        yield items[n % size], items[(n + 1 + n // size) % size]
+
+
+def across(first: list[str], second: list[str], limit: int) -> Iterator[tuple[str, str]]:
+    """Up to `limit` different pairs across two lists, every item of a list about equally often."""
+    period = math.lcm(len(first), len(second))
+    for n in range(min(limit, len(first) * len(second))):
+        # both lists in step, shifted by one whenever the step would begin again
+        yield first[n % len(first)], second[(n + n // period) % len(second)]

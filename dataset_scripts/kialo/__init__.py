@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,10 @@ class Kialo(Corpus):
     METADATA = load_metadata("kialo")
     BUILDER_CONFIG_CLASS = KialoConfig
     FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+
+    @classmethod
+    def languages(cls, options: Mapping[str, Any]) -> list[str]:
+        return [*cls.METADATA.languages, "multilingual"] if options.get("all_languages") else cls.METADATA.languages
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ import datasets
 import pyarrow.parquet as pq
 from datasets import Features, Value
 
-from dataset_scripts.base.built import BuiltConfig, read_built
-from dataset_scripts.base.corpus import Corpus, ResumableConfig
+from dataset_scripts.base.build import BuiltConfig, read_built
+from dataset_scripts.base.corpus import Corpus, CorpusConfig
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
 from dataset_scripts.twitter_stream.engine import engine_errors, start_engine
@@ -31,7 +31,7 @@ from dataset_scripts.twitter_stream.sets import SETS
 
 
 @dataclass
-class TwitterStreamConfig(ResumableConfig):
+class TwitterStreamConfig(CorpusConfig):
     """Options of the miner; see `MiningOptions` for those that change its rows.
 
     Attributes:
@@ -52,6 +52,7 @@ class TwitterStreamConfig(ResumableConfig):
     exclude: tuple[str, ...] = ()
     engine: str = "native"
     address: str | None = None
+    keep_work: bool = False
 
     def mining(self) -> MiningOptions:
         """Those that the stages of the miner read."""
@@ -65,7 +66,11 @@ class TwitterStream(Corpus):
     FEATURES = {name: TWEET_PAIRS for name in SETS} | {name: RANKINGS for name in BENCHMARKS}
     BUILDER_CONFIG_CLASS = TwitterStreamConfig
     RESUMABLE = True
-    UNPUBLISHED = ("keep_work", "engine", "address", "salt")
+
+    @classmethod
+    def languages(cls, options: Mapping[str, Any]) -> list[str]:
+        lang = options.get("lang", "en")
+        return ["multilingual" if lang == "all" else lang]
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
@@ -73,12 +78,9 @@ class TwitterStream(Corpus):
 
     @classmethod
     def write(
-        cls, data: Path, folder: Path, options: dict[str, Any], configs: Collection[str], work: Path
+        cls, files: list[Path], folder: Path, options: Mapping[str, Any], configs: Collection[str], work: Path
     ) -> dict[str, BuiltConfig]:
         config = cls.BUILDER_CONFIG_CLASS(name="stream", **options)
-        files = cls.find_files(data)
-        if not files:
-            raise FileNotFoundError(f"nothing at {data} belongs to the tweet stream; it needs {cls.METADATA.raw}")
         excluded, mining = _excluded(config), cls._started(config)
         with engine_errors():
             mined = mine(files, folder, work, mining, configs, excluded)

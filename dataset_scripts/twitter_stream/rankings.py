@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dataset_scripts.base.built import shard
+from dataset_scripts.base.build import shard
 from dataset_scripts.base.files import atomic_file
 from dataset_scripts.twitter_stream.conversations import SPLITS, TRAIN
 from dataset_scripts.twitter_stream.options import MiningOptions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataset_scripts.base.built import shard
+from dataset_scripts.base.build import shard
 from dataset_scripts.base.files import atomic_file
 from dataset_scripts.twitter_stream.conversations import SPLITS, TRAIN
 from dataset_scripts.twitter_stream.options import MiningOptions

@@ -15,7 +15,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
 from torch import nn
 
-from dataset_scripts import CORPORA
+from dataset_scripts.base.metadata import list_corpora
 from dataset_scripts.base.quality import bare
 from dataset_scripts.base.sources import has_config, load_source, source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
@@ -168,6 +168,6 @@ def labels(sources: list[str]) -> list[str]:
     for source in sources:
         name = re.sub(r"\W+", "_", source_name(source).rpartition("/")[2].lower()).strip("_")
         corpus = re.split(r"[\W_]", name)[0]
-        name = corpus if corpus in CORPORA else name
+        name = corpus if corpus in list_corpora() else name
         found.append(name if name not in found else f"{name}_{len(found) + 1}")
     return found

@@ -13,7 +13,7 @@ import pytest
 from dataset_scripts.base.reading import members
 from dataset_scripts.kialo import Kialo
 from dataset_scripts.kialo.export import clean_text, discussion_id, parse_export, parse_record
-from dataset_scripts.kialo.statistics import StanceStatistics, plot_statistics, stance_statistics, tokenize
+from dataset_scripts.base.stances import StanceStatistics, plot_statistics, stance_statistics, tokenize
 
 DATA = Path(__file__).parent / "exports"
 PIGEONS, VILLAGE = DATA / "should-pigeons-be-fed-101.txt", DATA / "what-should-the-village-build-102.txt"

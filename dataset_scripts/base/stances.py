@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+PLOT = "plots/statistics.png"
 COLOURS = {"pro": "#2e8b57", "con": "#c0392b"}
 NEGATIONS = {"no", "not", "never", "none", "cannot", "neither", "nor"}
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
