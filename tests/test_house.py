@@ -130,7 +130,7 @@ def test_a_recipe_fits_its_system(name):
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_corpus_is_complete(name):
-    from dataset_scripts import get_corpus
+    from dataset_scripts.base.metadata import get_corpus
     from dataset_scripts.base.metadata import load_metadata
 
     builder = get_corpus(name)

@@ -89,7 +89,13 @@ def build(
                 written = corpus.write(files, folder, options, chosen, work)
             else:
                 written = {name: _write(corpus, data, folder, options, name, work) for name in chosen}
-            return _complete(corpus, folder, options, _with_rows(corpus, chosen, written), written)
+            if not any(built.counts for built in written.values()):
+                dropped = {reason: count for built in written.values() for reason, count in built.dropped.items()}
+                raise ValueError(
+                    f"{record.name} ({', '.join(chosen)}): no usable row; it needs {record.raw}. "
+                    f"Dropped: {dropped or 'nothing'}"
+                )
+            return _complete(corpus, folder, options, written)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OSError(f"the disk of {out.parent} is full: make room, or choose another -o") from error
@@ -219,27 +225,11 @@ def _work_folder(out: Path, corpus: type[Corpus], options: Mapping[str, Any]) ->
         lock.release()
 
 
-def _with_rows(corpus: type[Corpus], chosen: list[str], written: dict[str, BuiltConfig]) -> dict[str, BuiltConfig]:
-    """The configurations that have rows; none, or one without where the corpus does not allow that, is an error."""
-    configs = {name: written[name] for name in chosen if name in written and written[name].counts}
-    if len(configs) < len(chosen) and not (configs and corpus.RESUMABLE):
-        empty = next(name for name in chosen if name not in configs)
-        dropped = {reason: count for built in written.values() for reason, count in built.dropped.items()}
-        raise ValueError(
-            f"{corpus.METADATA.name} ({', '.join(chosen) if not configs else empty}): no usable row; it needs "
-            f"{corpus.METADATA.raw}. Dropped: {dropped or 'nothing'}"
-        )
-    return configs
-
-
 def _complete(
-    corpus: type[Corpus],
-    folder: Path,
-    options: Mapping[str, Any],
-    configs: dict[str, BuiltConfig],
-    written: dict[str, BuiltConfig],
+    corpus: type[Corpus], folder: Path, options: Mapping[str, Any], written: dict[str, BuiltConfig]
 ) -> dict[str, Any]:
     """Writes plot, card and summary beside the Parquet files; returns the summary."""
+    configs = {name: built for name, built in written.items() if built.counts}
     record, told = corpus.METADATA, _told(corpus, options)
     secrets = {name: "SECRET" for name in options if name in record.options and record.options[name].secret}
     statistics = {}

@@ -87,7 +87,7 @@ class Group(TyperGroup):
         name, names = args[0].replace("_", "-"), self.list_commands(ctx)
         if not name.startswith("-") and not any(self.get_command(ctx, known) for known in (args[0], name)):
             hint = suggest(name, names) or f"; choose from {', '.join(names)}"
-            ctx.fail(f"there is no {' '.join([*ctx.command_path.split()[1:], args[0]])!r}{hint}")
+            ctx.fail(f"there is no {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -151,15 +151,23 @@ def with_options(
 
 
 def validate(model: type[Model], values: Mapping[str, Any]) -> Model:
-    """Makes a model of values from a command line, a file or Python; "none" is None where a field may be that.
+    """Makes a model of values from a command line, a file or Python.
+
+    Of texts, "none" is None where a field may be that, and words by commas are a list where it wants one.
 
     Raises:
         ValueError: With one line that names the option, the value and what it may be.
     """
-    empty = {name for name, value in values.items() if isinstance(value, str) and value.lower() in ("none", "null")}
-    nullable = {name for name in empty if name in model.model_fields and _kind(model.model_fields[name])[1]}
+    values = dict(values)
+    for name, value in values.items():
+        if isinstance(value, str) and name in model.model_fields:
+            kind, nullable = _kind(model.model_fields[name])
+            if nullable and value.lower() in ("none", "null"):
+                values[name] = None
+            elif typing.get_origin(kind) in (list, tuple):
+                values[name] = split_commas([value]) or []
     try:
-        return model.model_validate({name: None if name in nullable else value for name, value in values.items()})
+        return model.model_validate(values)
     except ValidationError as error:
         raise ValueError(_message(error, model.model_fields)) from None
 

@@ -81,7 +81,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
     @classmethod
     def open(
         cls,
-        data: str | Path | Sequence[Path],
+        data: str | Path | Sequence[str | Path],
         config: str | None = None,
         cache_dir: str | Path | None = None,
         **options: Any,
@@ -99,7 +99,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
             ValueError: If the configuration does not exist, or an option has a value that it does not take.
         """
         options = validate(cls.METADATA.options_model, options).model_dump(include=set(options))
-        files = cls.raw_files([Path(data)] if isinstance(data, str | Path) else data)
+        files = cls.raw_files(data if isinstance(data, list | tuple) else [data])
         # given ready-made, since `datasets` would take a path with brackets or stars for a pattern; the stamps make
         # the cache notice a file that has changed
         stamps = [(str(file), str(file.stat().st_size), str(file.stat().st_mtime_ns)) for file in files]
@@ -108,7 +108,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
         return cls(config_name=config, data_files=data_files, cache_dir=cache, **options)
 
     @classmethod
-    def raw_files(cls, data: Iterable[Path]) -> list[Path]:
+    def raw_files(cls, data: Iterable[str | Path]) -> list[Path]:
         """The files of this corpus at some paths, each once; see `find_files`.
 
         Raises:
@@ -116,7 +116,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
         """
         files: dict[Path, None] = {}
         for path in data:
-            path = path.expanduser()
+            path = Path(path).expanduser()
             if not path.exists():
                 raise FileNotFoundError(f"{path} does not exist; {cls.METADATA.name} needs {cls.METADATA.raw}")
             if not (found := cls.find_files(path)):
@@ -208,7 +208,8 @@ class Corpus(datasets.GeneratorBasedBuilder):
         Raises:
             ValueError: If no row is usable.
         """
-        self.dropped, self.facts = Dropped(), Counter()
+        self.dropped.clear()
+        self.facts.clear()
         files = [Path(file) for file in self.config.data_files["raw"]]
         # one pass for all splits: duplicates and leaks can only be seen across them; tuples take a third of a dict
         by_split: dict[str, list[tuple[Any, ...]]] = {}

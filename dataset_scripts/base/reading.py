@@ -44,6 +44,10 @@ class Dropped(Counter[str]):
         self.first: dict[str, str] = {}
         super().__init__(*args, **kwargs)
 
+    def clear(self) -> None:
+        super().clear()
+        self.first.clear()
+
     def skip(self, reason: str, where: str) -> None:
         """Counts one item, which is at `where`."""
         self[reason] += 1

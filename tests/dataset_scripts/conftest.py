@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner, Result
+
+from dataset_scripts.commands import app
 
 
 @pytest.fixture
@@ -66,3 +69,9 @@ def write(tmp_path) -> Callable[..., Path]:
         return path
 
     return run
+
+
+@pytest.fixture
+def corpus() -> Callable[..., Result]:
+    """A function that runs `opinion corpus` with some words: `corpus("build", "kialo", raw, "-o", out)`."""
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="opinion corpus")

@@ -7,13 +7,14 @@ from collections import Counter
 
 import pytest
 
-from dataset_scripts.base.corpus import Corpus, CorpusConfig
-from dataset_scripts.base.metadata import Metadata, load_metadata
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import Metadata, Option
 from dataset_scripts.base.quality import Cleaner, LeakGuard
 from dataset_scripts.base.schema import SIMILARITY
 
 RECORD = Metadata(
     name="tiny",
+    builder=f"{__name__}:Tiny",
     title="Tiny",
     summary="a corpus for tests",
     description="Invented.",
@@ -25,6 +26,7 @@ RECORD = Metadata(
     languages=["en"],
     citation="@misc{tiny}",
     configs={"similarity": "lines"},
+    options={"share": Option(type="float", default=0.5, le=1, help="share")},
 )
 
 
@@ -77,9 +79,14 @@ def test_errors_name_the_cure(tmp_path):
         Tiny.open(tmp_path / "raw.txt", cache_dir=tmp_path / "cache").download_and_prepare()
 
 
-def test_default_config():
-    assert Tiny.DEFAULT_CONFIG_NAME == "similarity"
-    assert [type(config) for config in Tiny.BUILDER_CONFIGS] == [CorpusConfig]
+def test_options_are_those_of_the_record(tmp_path):
+    (tmp_path / "raw.txt").write_text("train:one\n")
+    builder = Tiny.open([tmp_path / "raw.txt"], cache_dir=tmp_path / "cache", share="0.25")
+    assert Tiny.DEFAULT_CONFIG_NAME == "similarity" and (builder.config.seed, builder.config.share) == (42, 0.25)
+    with pytest.raises(ValueError, match="--share 2: it must be less than or equal to 1"):
+        Tiny.open(tmp_path / "raw.txt", share=2)
+    with pytest.raises(ValueError, match=r"there is no --shaer; did you mean --share\?"):
+        Tiny.open(tmp_path / "raw.txt", shaer=0.2)
 
 
 class Farm(Tiny):
@@ -113,8 +120,3 @@ def test_clean_protects_the_test_split_and_the_first_rule_counts(tmp_path, clean
     assert builder.dropped == ({short: 2} if cleaner_first else {short: 1, leak: 1})
     builder.rules, builder.dropped = (LeakGuard(),), Counter()
     assert [row["sentence1"] for _, row in builder.rows([], "similarity")][:2] == ["dogs bark", "cats sleep all day"]
-
-
-def test_unknown_metadata():
-    with pytest.raises(FileNotFoundError):
-        load_metadata("nothing")

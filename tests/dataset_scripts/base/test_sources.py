@@ -33,9 +33,7 @@ def test_the_demonstration_has_pairs_and_triplets(tmp_path):
 def test_what_the_demonstration_does_not_have(tmp_path):
     with pytest.raises(ValueError, match=r"the demonstration data \(demo\) have no 'inference'"):
         load_source("demo", "inference", tmp_path)
-    with pytest.raises(
-        ValueError, match="the demonstration has no 'recipes'; it has debates, discussions, similarity, "
-    ):
+    with pytest.raises(ValueError, match="the demonstration has no 'recipes'; did you mean 'reviews'"):
         load_source("demo:recipes", "pairs", tmp_path)
 
 
@@ -67,9 +65,7 @@ def test_built_folder_without_that_configuration(tiny_data, tmp_path):
 
 def test_a_folder_that_no_build_wrote(tmp_path):
     (tmp_path / "raw").mkdir()
-    with pytest.raises(
-        ValueError, match=r"raw has no README.md: build it with python -m dataset_scripts CORPUS --data"
-    ):
+    with pytest.raises(ValueError, match=r"raw has no README.md: build it with opinion corpus build CORPUS RAW -o"):
         load_source(str(tmp_path / "raw"), "pairs", tmp_path)
 
 
@@ -79,14 +75,12 @@ def test_the_hub_out_of_reach(tmp_path):
 
 
 def test_folders_that_are_none(tiny_data, tmp_path):
-    with pytest.raises(ValueError, match=r"there is no folder .*absent; build it with python -m dataset_scripts"):
+    with pytest.raises(ValueError, match=r"there is no folder .*absent; build it with opinion corpus build"):
         load_source(str(tmp_path / "absent"), "pairs", tmp_path)
     (tmp_path / "rows.csv").write_text("text")
     with pytest.raises(ValueError, match=r"rows.csv is a file: name a folder; build it with"):
         load_source(str(tmp_path / "rows.csv"), "pairs", tmp_path)
-    with pytest.raises(
-        ValueError, match=r"it has .*pairs.*, not 'arguments', which kialo, written_debates, perspectrum, "
-    ):
+    with pytest.raises(ValueError, match=r"it has .*pairs.*, not 'arguments', which counterargs18, ibm_argkp, kialo"):
         load_source(str(tiny_data), "arguments", tmp_path)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from dataset_scripts.base.reading import members
+from dataset_scripts.base.stances import StanceStatistics, plot_statistics, stance_statistics, tokenize
 from dataset_scripts.kialo import Kialo
 from dataset_scripts.kialo.export import clean_text, discussion_id, parse_export, parse_record
-from dataset_scripts.base.stances import StanceStatistics, plot_statistics, stance_statistics, tokenize
 
 DATA = Path(__file__).parent / "exports"
 PIGEONS, VILLAGE = DATA / "should-pigeons-be-fed-101.txt", DATA / "what-should-the-village-build-102.txt"
@@ -231,7 +231,7 @@ def test_what_is_left_out_is_counted(build, write):
 
 
 def test_nothing_usable(build, write):
-    with pytest.raises(ValueError, match=r"kialo: no usable row in 1 file.*file: empty"):
+    with pytest.raises(ValueError, match=r"kialo .pairs.: no usable row in 1 file.*file: empty"):
         build(Kialo, write("raw", {"empty.txt": ""}), "pairs")
     with pytest.raises(FileNotFoundError, match="belongs to kialo"):
         Kialo.open(Path(__file__), "pairs")

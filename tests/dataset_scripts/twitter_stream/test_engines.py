@@ -180,7 +180,7 @@ import sys, time
 from pathlib import Path
 from dataset_scripts.twitter_stream import mining, parsing
 from dataset_scripts.twitter_stream.files import read_part
-from dataset_scripts.__main__ import main
+from dataset_scripts.commands import app
 
 def waiting(path, start, stop, language):
     here = Path(path).with_suffix(".here")
@@ -190,7 +190,7 @@ def waiting(path, start, stop, language):
     yield from read_part(path, start, stop, language)
 
 mining.SMALLEST_SHARD, parsing.read_part = 1, waiting
-sys.exit(main(sys.argv[1:]))
+app(sys.argv[1:])
 """
 
 
@@ -200,7 +200,7 @@ def test_a_killed_process_goes_on_where_it_was(mined, stream, tmp_path):
     for path in stream:
         shutil.copy2(path, raw)
     options = [f"--{name}={value}" for name, value in OPTIONS.items()]
-    command = [sys.executable, "-c", KILLED, "twitter_stream", "--data", raw, "--out", out, "--keep_work", *options]
+    command = [sys.executable, "-c", KILLED, "build", "twitter_stream", raw, "-o", out, "--keep_work", *options]
     settings = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
 
     @contextmanager

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-import dataset_scripts.__main__ as cli
-from dataset_scripts.base.built import BuiltConfig
+from dataset_scripts.base.build import BuiltConfig
 from dataset_scripts.base.card import write_card
 from dataset_scripts.base.hub import PublishError, publish_dataset
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
+from dataset_scripts.commands import app
 from dataset_scripts.twitter_stream import TwitterStream
 from tests.dataset_scripts.twitter_stream.streams import conversations, delete, reply, said, status, tables, write
 
@@ -46,7 +46,10 @@ def built(raw, tmp_path_factory):
 
 
 def run(data, out, *options):
-    return cli.main(["twitter_stream", "--data", str(data), "--out", str(out), *options])
+    try:
+        return app(["build", "twitter_stream", str(data), "-o", str(out), *options], standalone_mode=False) or 0
+    except SystemExit as end:
+        return end.code
 
 
 def summary(out):
@@ -194,23 +197,24 @@ def test_what_the_stream_held_is_reported_with_the_first_that_has_rows(tmp_path,
 
 @pytest.mark.parametrize(("lang", "languages"), [("fr", ["fr"]), ("all", ["multilingual"]), ("en", ["en"])])
 def test_the_card_names_the_language_that_was_chosen(tmp_path, lang, languages):
-    metadata = TwitterStream.METADATA
-    built = BuiltConfig(datasets.DatasetInfo(features=TWEET_PAIRS), {"train": "quote/train.parquet"}, {"train": 1})
-    card = write_card(metadata, {"quote": built}, {"seed": 42, "lang": lang, "exclude": ["first"]})
+    built = BuiltConfig(datasets.DatasetInfo(features=TWEET_PAIRS), {"train": ["quote/train.parquet"]}, {"train": 1})
+    card = write_card(
+        TwitterStream, {"quote": built}, {"seed": 42, "lang": lang, "exclude": ["first"], "salt": "SECRET"}
+    )
     assert yaml.safe_load(card.split("---\n")[1])["language"] == languages
-    assert f"--seed 42 --lang {lang} --exclude '[first]' --salt SECRET\n" in card
-    assert "SECRET" not in write_card(metadata, {"quote": built}, {"seed": 42})
+    assert f"--seed 42 --lang {lang} --exclude first --salt SECRET\n" in card
+    assert "SECRET" not in write_card(TwitterStream, {"quote": built}, {"seed": 42})
 
 
 def test_help_answers_at_once_and_imports_nothing_heavy():
     code = (
-        "import sys; from dataset_scripts.__main__ import main\ntry: main(['twitter_stream', '--help'])\n"
+        "import sys; from dataset_scripts.commands import app\ntry: app(['build', 'twitter_stream', '--help'])\n"
         "except SystemExit: print(*sorted({'daft', 'ray', 'datasets', 'pandas', 'numpy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     lines = done.stdout.splitlines()
     assert lines[-1] == ""
-    assert all(f"--{name}" in done.stdout for name in ("lang", "engine", "address", "keep_ids", "salt", "exclude"))
+    assert all(f"--{name}" in done.stdout for name in ("lang", "engine", "address", "keep-ids", "salt", "exclude"))
 
 
 def test_what_lies_in_the_work_folder_is_used_only_where_it_fits(tmp_path, capsys):

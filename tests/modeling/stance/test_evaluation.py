@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from dataset_scripts import get_corpus
+from dataset_scripts.base.metadata import get_corpus
 from modeling.base.models import load_model
 from modeling.stance.evaluation import (
     AlignmentEvaluator,

@@ -12,17 +12,17 @@ import pytest
 import yaml
 from filelock import FileLock
 
-import dataset_scripts
-import dataset_scripts.__main__ as cli
-from dataset_scripts.base.building import build
-from dataset_scripts.base.built import read_built, shard
-from dataset_scripts.base.corpus import Corpus, ResumableConfig
+from dataset_scripts import commands
+from dataset_scripts.base import build as module
+from dataset_scripts.base.build import read_built, shard
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.hub import publish_dataset
-from dataset_scripts.base.metadata import Metadata
+from dataset_scripts.base.metadata import Metadata, Option
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
 
 RECORD = Metadata(
     name="stream",
+    builder=f"{__name__}:Stream",
     title="Stream",
     summary="a stream for tests",
     description="Invented.",
@@ -34,6 +34,7 @@ RECORD = Metadata(
     languages=["en"],
     citation="@misc{stream}",
     configs={"quote": "lines", "reply": "none", "dq": "rankings"},
+    options={"keep_work": Option(type="bool", default=False, help="keep the work", published=False)},
 )
 
 
@@ -41,7 +42,6 @@ class Stream(Corpus):
     """A line is a row of `quote`; every raw file becomes a Parquet file in the work folder first, and a shard then."""
 
     METADATA = RECORD
-    BUILDER_CONFIG_CLASS = ResumableConfig
     FEATURES = {"quote": TWEET_PAIRS, "reply": TWEET_PAIRS, "dq": RANKINGS}
     RESUMABLE = True
     read: ClassVar[list[str]] = []  # names of the raw files, as often as they were read
@@ -50,8 +50,8 @@ class Stream(Corpus):
         raise AssertionError("not called")
 
     @classmethod
-    def write(cls, data, folder, options, configs, work):
-        parts = [cls.mine(path, work / f"{path.stem}.parquet") for path in cls.find_files(data)]
+    def write(cls, files, folder, options, configs, work):
+        parts = [cls.mine(path, work / f"{path.stem}.parquet") for path in files]
         written = {}
         for name in configs:
             (folder / name).mkdir()
@@ -83,10 +83,9 @@ class Stream(Corpus):
 
 @pytest.fixture
 def raw(tmp_path, monkeypatch):
-    monkeypatch.setitem(dataset_scripts.CORPORA, "stream", f"{__name__}:Stream")
-    monkeypatch.setattr(dataset_scripts, "get_corpus", lambda name: Stream)
-    monkeypatch.setattr("dataset_scripts.base.building.get_corpus", lambda name: Stream)
-    monkeypatch.setattr(cli, "load_metadata", lambda name: RECORD)
+    monkeypatch.setattr(commands, "list_corpora", lambda: ["stream"])
+    monkeypatch.setattr(commands, "load_metadata", lambda name: RECORD)
+    monkeypatch.setattr(commands, "get_corpus", lambda name: Stream)
     monkeypatch.setattr(Stream, "read", [])
     folder = tmp_path / "raw"
     folder.mkdir()
@@ -95,13 +94,17 @@ def raw(tmp_path, monkeypatch):
     return folder
 
 
+def build(raw, out, **options):
+    return module.build(Stream, [raw], out, {"seed": 42, **options})
+
+
 def names(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def test_several_files_a_split_load_and_publish(raw, tmp_path):
     out = tmp_path / "out"
-    summary = build(RECORD, raw, out, {"seed": 42})
+    summary = build(raw, out)
     shards = ["quote/train-00000-of-00002.parquet", "quote/train-00001-of-00002.parquet"]
     assert names(out) == ["README.md", "dq/test-00000-of-00001.parquet", *shards, "summary.json"]  # no empty test split
     assert summary["configs"]["quote"]["rows"] == {"train": 5}
@@ -125,67 +128,59 @@ def test_several_files_a_split_load_and_publish(raw, tmp_path):
     assert publish_dataset(out, "org/stream", dry_run=True)["files"] == names(out)
 
 
-def test_an_interrupted_build_goes_on(raw, tmp_path, capsys):
+def test_an_interrupted_build_goes_on(raw, tmp_path, capsys, corpus):
     out, work = tmp_path / "built" / "out", tmp_path / "built" / ".out-work"
     (raw / "2.txt").write_text("interrupt")
     with pytest.raises(KeyboardInterrupt):
-        build(RECORD, raw, out, {"seed": 42})
+        build(raw, out)
     assert names(work) == [".lock", "1.parquet"] and not out.exists()
     assert capsys.readouterr().err == f"The same command goes on from what is in {work}; remove that to start afresh.\n"
     killed = out.with_name(".out.123.tmp")  # what a killed process leaves
     killed.mkdir()
     other = out.with_name(".out2.123.tmp")
     other.mkdir()
-    assert cli.main(["stream", "--data", str(raw), "--out", str(out)]) == 130  # again, and without a traceback
-    assert capsys.readouterr().err.endswith("start afresh.\ninterrupted\n") and Stream.read[1:] == ["2.txt", "2.txt"]
+    result = corpus("build", "stream", raw, "-o", out)  # again, and without a traceback
+    assert result.exit_code == 130 and "start afresh.\n" in result.stderr and Stream.read[1:] == ["2.txt", "2.txt"]
     (raw / "2.txt").write_text("four\nfive")
-    assert build(RECORD, raw, out, {"seed": 42})["configs"]["quote"]["rows"] == {"train": 5}
+    assert build(raw, out)["configs"]["quote"]["rows"] == {"train": 5}
     assert Stream.read == ["1.txt", "2.txt", "2.txt", "2.txt"]
     assert sorted(path.name for path in out.parent.iterdir()) == [".out2.123.tmp", "out"]
 
 
 def test_the_work_is_kept_where_that_is_chosen(raw, tmp_path):
-    out, options = tmp_path / "out", {"seed": 42, "keep_work": True}
-    summary = build(RECORD, raw, out, options)
+    out = tmp_path / "out"
+    summary = build(raw, out, keep_work=True)
     # it changes no row, so it is no part of what is published
     assert summary["options"] == {"seed": 42} and "keep_work" not in (out / "README.md").read_text()
     assert names(tmp_path / ".out-work") == [".lock", "1.parquet", "2.parquet"]
-    build(RECORD, raw, out, options)
+    build(raw, out, keep_work=True)
     assert Stream.read == ["1.txt", "2.txt"]
-    build(RECORD, raw, out, {"seed": 42, "keep_work": False})
+    build(raw, out, keep_work=False)
     assert Stream.read == ["1.txt", "2.txt"] and not (tmp_path / ".out-work").exists()
 
 
 def test_two_builds_of_one_output(raw, tmp_path):
     (tmp_path / ".out-work").mkdir()
     with FileLock(tmp_path / ".out-work" / ".lock"), pytest.raises(BlockingIOError, match=r"another.*out; wait for it"):
-        build(RECORD, raw, tmp_path / "out", {"seed": 42})
+        build(raw, tmp_path / "out")
     assert Stream.read == []
 
 
-def test_no_rows_are_said(raw, tmp_path, capsys):
+def test_no_rows_are_said(raw, tmp_path, corpus):
     out = tmp_path / "out"
-    assert cli.main(["stream", "--data", str(raw), "--out", str(out)]) == 0
-    printed = capsys.readouterr()
-    assert "\nreply: no rows\n          2 x line: too short\n" in printed.out and not printed.err
+    printed = corpus("build", "stream", raw, "-o", out)
+    assert "\nreply: no rows\n          2 x line: too short\n" in printed.stdout and not printed.stderr
     before = json.loads((out / "summary.json").read_text())
-    assert cli.main(["stream", "--data", str(raw), "--out", str(out), "--config", "reply"]) == 2
+    result = corpus("build", "stream", raw, "-o", out, "--config", "reply")
     message = "error: stream (reply): no usable row; it needs a folder of files, one text a line. Dropped: {'line: too"
-    assert message in capsys.readouterr().err
+    assert result.exit_code == 2 and message in result.stderr
     assert json.loads((out / "summary.json").read_text()) == before  # the earlier build stays
-
-
-def test_one_empty_configuration_is_an_error_elsewhere(raw, tmp_path, monkeypatch):
-    monkeypatch.setattr(Stream, "RESUMABLE", False)
-    with pytest.raises(ValueError, match=r"stream \(reply\): no usable row"):
-        build(RECORD, raw, tmp_path / "out", {"seed": 42})
-    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
 def test_a_failure_before_any_work_leaves_nothing(raw, tmp_path, monkeypatch):
     (raw / "1.txt").write_bytes(b"\xff")
     with pytest.raises(UnicodeDecodeError):
-        build(RECORD, raw, tmp_path / "out", {"seed": 42})
+        build(raw, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
@@ -194,8 +189,8 @@ def test_files_that_do_not_fit(tmp_path):
     (tmp_path / "quote").mkdir()
     table = pa.table({"anchor": ["a"], "positive": ["b"], "group": ["c"]})
     pq.write_table(table, tmp_path / shard("quote", "train", 1, 2))
-    with pytest.raises(ValueError, match="quote lacks train-00000-of-00001"):
-        read_built(tmp_path, "quote", info)
+    with pytest.raises(ValueError, match="lacks quote/train-00000-of-00001"):
+        read_built(tmp_path, "quote", info, {}, {})
     pq.write_table(table.drop(["group"]), tmp_path / shard("quote", "train", 0, 2))
     with pytest.raises(ValueError, match=r"train-00000-of-00002.parquet has the columns anchor, positive instead of"):
-        read_built(tmp_path, "quote", info)
+        read_built(tmp_path, "quote", info, {}, {})

@@ -1,0 +1,216 @@
+"""`opinion corpus`: what it writes, refuses and prints."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import datasets
+import huggingface_hub
+import pytest
+import yaml
+
+from dataset_scripts.base import hub
+from dataset_scripts.base.hub import PublishError, publish_dataset
+
+ROOT = Path(__file__).parents[2]
+# of 20 discussions 17 train, 1 validates, 2 test; each has 3 pairs, 1 triplet, 3 arguments
+ROWS = {
+    "pairs": {"train": 51, "validation": 3, "test": 6},
+    "triplets": {"train": 17, "validation": 1, "test": 2},
+    "arguments": {"train": 51, "validation": 3, "test": 6},
+}
+
+
+@pytest.fixture
+def raw(tmp_path):
+    folder = tmp_path / "private-folder"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"topic-{100 + number}.txt").write_text(
+            f"Discussion Title: Thing {number}\n1. The thing numbered {number} is good for all of us.\n"
+            f"1.1. Pro: The thing numbered {number} is what we wanted.\n"
+            f"1.2. Con: The thing numbered {number} is not needed, never was.\n1.3. Con: Bad.\n"
+        )
+    return folder
+
+
+@pytest.fixture
+def built(raw, tmp_path, corpus):
+    out = tmp_path / "built" / "kialo"
+    result = corpus("build", "kialo", raw, "-o", out)
+    assert result.exit_code == 0, result.output
+    return out, result
+
+
+def test_list_and_help_import_nothing_heavy():
+    code = (
+        "import sys, contextlib; from dataset_scripts.commands import app\n"
+        "for words in (['list'], ['build', 'yelp', '--help']):\n"
+        "    with contextlib.suppress(SystemExit): app(words)\n"
+        "print([m for m in ('datasets', 'pandas', 'pyarrow', 'numpy', 'matplotlib', 'torch') if m in sys.modules])"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
+    printed = " ".join(done.stdout.split())
+    assert "kialo pro and con arguments in debate trees" in printed
+    # of Yelp: its configurations, its raw data, its options and no others
+    assert "pairs two reviews of one business" in printed and "yelp_academic_dataset_review.json" in printed
+    assert "--share NUMBER share of the businesses that are read" in printed and "--all-languages" not in printed
+    assert printed.endswith(" []")
+
+
+def test_files_and_summary(built):
+    out, result = built
+    files = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
+    parquet = {f"{config}/{split}-00000-of-00001.parquet" for config in ROWS for split in ROWS[config]}
+    assert files == parquet | {"README.md", "summary.json", "plots/statistics.png"}
+    assert [file.name for file in out.parent.iterdir()] == ["kialo"]  # nothing is left of the temporary folder
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["corpus"] == "kialo" and summary["options"] == {"seed": 42}
+    assert {config: built["rows"] for config, built in summary["configs"].items()} == ROWS
+    assert summary["configs"]["pairs"]["dropped"] == {"row: text shorter than 4 words": 20 * 3}
+    # "is not needed, never was" against no negation at all; all words of an argument differ
+    assert summary["statistics"]["con"]["negations"] == 2
+    assert summary["statistics"]["pro"] == {"texts": 17, "lexical_diversity": 1, "negations": 0}
+    assert "pairs: train 51, validation 3, test 6" in result.stdout
+    assert "60 x row: text shorter than 4 words" in result.stdout
+    # the record has the counts of the real release
+    assert "warning: triplets differs from the reference build: train 17 instead of 96,702" in result.stderr
+
+
+def test_folder_loads_as_a_data_set(built, tmp_path):
+    out, _ = built
+    for config, rows in ROWS.items():
+        loaded = datasets.load_dataset(str(out), config, cache_dir=str(tmp_path / "cache"))
+        assert {split: data.num_rows for split, data in loaded.items()} == rows
+    default = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
+    assert default["train"].features["label"].names == ["oppose", "agree"]
+
+
+def test_card(built, tmp_path):
+    text = (built[0] / "README.md").read_text(encoding="utf-8")
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert header["license"] == "other" and header["license_name"] == "kialo-terms" and header["language"] == ["en"]
+    assert header["size_categories"] == "n<1K" and header["task_categories"] == ["sentence-similarity"]
+    assert [config["config_name"] for config in header["configs"] if config.get("default")] == ["pairs"]
+    assert "opinion corpus build kialo RAW -o OUT --seed 42\n" in text
+    assert "| rows kept | 60 | 20 | 60 |" in text and "| row: text shorter than 4 words | 60 | 20 | 20 |" in text
+    assert "| Pro | 17 | 1.000 | 0.000 |" in text and "(plots/statistics.png)" in text
+    assert "must not be published" in text and "ghafouri" in text
+    assert "numbered" not in text  # no text of the corpus
+    for path in (str(tmp_path), "private-folder", str(ROOT)):
+        assert path not in text and path not in (built[0] / "summary.json").read_text()
+
+
+def test_one_config_with_options(raw, tmp_path, corpus):
+    out = tmp_path / "out"
+    # two paths are one corpus
+    (tmp_path / "other").mkdir()
+    raw = [raw, (raw / "topic-100.txt").rename(tmp_path / "other" / "topic-100.txt")]
+    options = ["--config", "pairs", "--seed", 7, "--max_per_parent=1", "--all-languages"]
+    result = corpus("build", "kialo", *raw, "-o", out, *options)
+    card, summary = (out / "README.md").read_text(), json.loads((out / "summary.json").read_text())
+    assert "RAW -o OUT --config pairs --seed 7 --all-languages --max-per-parent 1\n" in card
+    assert summary["options"] == {"seed": 7, "max_per_parent": 1, "all_languages": True}
+    assert summary["configs"]["pairs"]["rows"] == ROWS["pairs"]
+    assert yaml.safe_load(card.split("---\n")[1])["language"] == ["en", "multilingual"]
+    assert not (out / "plots").exists() and not (out / "triplets").exists()
+    assert "warning" not in result.stderr  # expected counts are those of the defaults
+
+
+def test_replaces_only_what_it_wrote(built, raw, tmp_path, corpus):
+    out, _ = built
+    again = ["build", "kialo", raw, "--config", "triplets", "-o"]
+    assert corpus(*again, out).exit_code == 0 and not (out / "pairs").exists()
+    (out / "notes.md").write_text("mine")
+    assert "notes.md, which no build wrote" in corpus(*again, out).stderr and (out / "notes.md").exists()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("mine")
+    assert "no build wrote it" in corpus(*again, other).stderr and [f.name for f in other.iterdir()] == ["thesis.tex"]
+    assert "raw data lie in" in corpus(*again, raw.parent).stderr
+    (tmp_path / "empty").mkdir()
+    assert corpus(*again, tmp_path / "empty").exit_code == 0
+
+
+def test_a_build_that_fails_leaves_the_old_one(built, raw, corpus, monkeypatch):
+    out, _ = built
+    before = (out / "README.md").read_text()
+
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(datasets.Dataset, "to_parquet", full)
+        result = corpus("build", "kialo", raw, "-o", out)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == f"error: the disk of {out.parent} is full: make room, or choose another -o"
+    for file in raw.iterdir():
+        file.write_text("")
+    assert corpus("build", "kialo", raw, "-o", out).exit_code == 2
+    assert (out / "README.md").read_text() == before and [file.name for file in out.parent.iterdir()] == ["kialo"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["build", "kialo2", ".", "-o", "x"], "there is no 'kialo2'; did you mean 'kialo'?"),
+        (["biuld"], "there is no 'biuld'; did you mean 'build'?"),
+        (["build", "kialo"], "building kialo needs RAW and -o DIR; RAW is Kialo's own text exports"),
+        (["build", "kialo", "/nowhere/at/all", "-o", "x"], "does not exist; it has to be Kialo's own text exports"),
+        (["build", "kialo", ".", "-o", "x", "--config", "pair"], "no configuration 'pair'; did you mean 'pairs'?"),
+        (["build", "kialo", ".", "-o", "x", "--private"], "give --push OWNER/NAME"),
+        (["build", "kialo", ".", "-o", "x", "--push", "org/kialo"], "must not be published: Kialo's terms"),
+        (["build", "kialo", "--max_per_child", "1"], "no --max-per-child; did you mean --max-per-parent?"),
+        (["build", "kialo", ".", "-o", "x", "--max-per-parent", "1.5"], "--max-per-parent 1.5: it must be a valid int"),
+        (["build", "yelp", ".", "-o", "x", "--share", "2"], "--share 2: it must be less than or equal to 1"),
+        (["build", "perspectrum", ".", "-o", "x", "--without", "idebat"], "did you mean 'idebate'?"),
+        (["build", "mr", ".", "-o", "x", "--hold-out"], "requires an argument"),
+    ],
+)
+def test_what_cannot_work_is_said_before_the_data_are_read(words, message, corpus):
+    result = corpus(*words)
+    assert result.exit_code == 2 and result.stderr.startswith("error: ") and message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_private_push(raw, tmp_path, monkeypatch, corpus):
+    calls = []
+
+    def publish(folder, repo_id, private=False):
+        calls.append((folder, repo_id, private))
+        if len(calls) == 3:
+            raise PublishError("the connection to the Hub failed")
+        return {"url": "https://hub.example/datasets/org/kialo", "unchanged": len(calls) > 1}
+
+    monkeypatch.setattr(hub, "publish_dataset", publish)
+    monkeypatch.setattr(hub, "check_ready", lambda repo_id: None)
+    out = tmp_path / "out"
+    command = ["build", "kialo", raw, "-o", out, "--config", "triplets", "--push", "org/kialo", "--private"]
+    first, second, third = (corpus(*command) for _ in range(3))
+    assert calls[0] == (out, "org/kialo", True) and "Terms: Kialo's terms" in first.stdout
+    assert first.stdout.endswith("Published: https://hub.example/datasets/org/kialo\n")
+    assert second.stdout.endswith("Published: https://hub.example/datasets/org/kialo (unchanged)\n")
+    assert third.exit_code == 2 and third.stderr.endswith("error: the connection to the Hub failed\n")
+
+
+def test_a_push_that_cannot_succeed_fails_before_the_build(raw, tmp_path, monkeypatch, corpus):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    out = tmp_path / "out"
+    command = ["build", "kialo", raw, "-o", out, "--private", "--push"]
+    assert "error: no token for the Hub: log in with `hf auth login`" in corpus(*command, "org/kialo").stderr
+    assert "error: 'kialo' has no owner" in corpus(*command, "kialo").stderr
+    assert not out.exists()
+
+
+def test_the_folder_itself_knows_its_terms(built, tmp_path):
+    moved = built[0].rename(tmp_path / "moved")
+    with pytest.raises(PublishError, match=r"\(kialo\) must not be published: Kialo's terms.*Add --private"):
+        publish_dataset(moved, "org/kialo", dry_run=True)
+    assert publish_dataset(moved, "org/kialo", dry_run=True, private=True)["repo_id"] == "org/kialo"
