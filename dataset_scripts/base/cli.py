@@ -34,6 +34,7 @@ from pydantic.fields import FieldInfo
 from typer.core import TyperGroup
 
 Model = TypeVar("Model", bound=BaseModel)
+_WANTED = {"int": "give a whole number", "float": "give a number", "bool": "give true or false"}
 _METAVARS = {int: "N", float: "NUMBER", str: "TEXT"}
 
 
@@ -244,4 +245,5 @@ def _invalid(item: Mapping[str, Any], fields: Iterable[str]) -> str:
     if item["type"] == "literal_error":
         choices = [choice.strip().strip("'") for choice in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
         return f"{name} {item['input']}: choose from {', '.join(choices)}{suggest(str(item['input']), choices)}"
-    return f"{name} {item['input']}: {item['msg'].replace('Input should be', 'it must be', 1)}"
+    wanted = _WANTED.get(item["type"].partition("_")[0], item["msg"].replace("Input should be", "it must be", 1))
+    return f"{name} {item['input']}: {wanted}"

@@ -167,7 +167,7 @@ def test_a_build_that_fails_leaves_the_old_one(built, raw, corpus, monkeypatch):
         (["build", "kialo", ".", "-o", "x", "--private"], "give --push OWNER/NAME"),
         (["build", "kialo", ".", "-o", "x", "--push", "org/kialo"], "must not be published: Kialo's terms"),
         (["build", "kialo", "--max_per_child", "1"], "no --max-per-child; did you mean --max-per-parent?"),
-        (["build", "kialo", ".", "-o", "x", "--max-per-parent", "1.5"], "--max-per-parent 1.5: it must be a valid int"),
+        (["build", "kialo", ".", "-o", "x", "--max-per-parent", "1.5"], "--max-per-parent 1.5: give a whole number"),
         (["build", "yelp", ".", "-o", "x", "--share", "2"], "--share 2: it must be less than or equal to 1"),
         (["build", "perspectrum", ".", "-o", "x", "--without", "idebat"], "did you mean 'idebate'?"),
         (["build", "mr", ".", "-o", "x", "--hold-out"], "requires an argument"),

@@ -21,7 +21,7 @@ from dataset_scripts.commands import app
 from dataset_scripts.twitter_stream import TwitterStream
 from tests.dataset_scripts.twitter_stream.streams import conversations, delete, reply, said, status, tables, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHARES = ["--test", "0.3", "--validation", "0.2"]
 
 
@@ -146,8 +146,8 @@ def test_a_build_leaves_out_the_benchmarks_of_another(raw, built, tmp_path, caps
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--test", "1.5"], "error: --validation and --test are shares above 0 that leave some for training"),
-        (["--engine", "spark"], "error: --engine must be one of native, ray, got 'spark'"),
+        (["--test", "0.96"], "error: --validation and --test are shares above 0 that leave some for training"),
+        (["--engine", "spark"], "error: --engine spark: choose from native, ray"),
         (["--address", "ray://nowhere:1"], "error: --address is that of a Ray cluster: it needs --engine ray"),
         (["--queries", "none"], "error: --queries none: give a whole number"),
         (["--lang", ""], "error: --lang must be a language as Twitter calls it, or all"),
@@ -169,7 +169,7 @@ def test_a_missing_extra_is_named(raw, tmp_path, capsys, monkeypatch):
 def test_data_without_stream_files_or_usable_rows(tmp_path, capsys):
     write(tmp_path / "raw" / "notes.txt", [])
     assert run(tmp_path / "raw", tmp_path / "out") == 2
-    assert "belongs to the tweet stream; it needs files of the archived stream" in capsys.readouterr().err
+    assert "belongs to twitter_stream; it needs files of the archived stream" in capsys.readouterr().err
     write(tmp_path / "raw" / "00.json", [delete(1), status(2, said("alone"))])
     assert run(tmp_path / "raw", tmp_path / "out") == 2
     assert "no usable row" in capsys.readouterr().err
@@ -212,6 +212,7 @@ def test_help_answers_at_once_and_imports_nothing_heavy():
         "except SystemExit: print(*sorted({'daft', 'ray', 'datasets', 'pandas', 'numpy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert not done.stderr, done.stderr
     lines = done.stdout.splitlines()
     assert lines[-1] == ""
     assert all(f"--{name}" in done.stdout for name in ("lang", "engine", "address", "keep-ids", "salt", "exclude"))
