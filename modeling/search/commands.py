@@ -97,7 +97,7 @@ def embed(
         print(f"  {part['known']:>9,} x known already, not embedded again")
     seconds = time.perf_counter() - start
     print(
-        f"\n{out} is complete: {len(index):,} texts, {index.facts['dimension']} dimensions of {index.facts['model']}, "
+        f"\n{out} is complete: {len(index):,} texts, {index.vectors.shape[1]} dimensions of {index.facts['model']}, "
         f'{seconds:.0f} s\n    opinion ask {out} "A statement."'
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +20,7 @@ from filelock import FileLock
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json, write_json
 from modeling.search import nearest
-from modeling.search.texts import MAX_CHARACTERS, Collection, choose_columns, clean, collect, open_source
+from modeling.search.texts import MAX_CHARACTERS, Collection, clean, read_texts
 
 if TYPE_CHECKING:
     from modeling.search.questions import Axis
@@ -70,7 +69,7 @@ class Index:
         self.vectors = np.load(self._part / VECTORS, mmap_mode="r")
         self.table = pa.ipc.open_file(pa.memory_map(str(self._part / ROWS))).read_all()
         self._probes = np.load(self._part / PROBES)
-        if self.vectors.shape != (len(self.texts), facts["dimension"]) or len(self) != facts["counts"]["distinct"]:
+        if not len(self) == len(self.texts) == facts["counts"]["distinct"]:
             raise ValueError(f"{VECTORS} and {ROWS} do not fit {FACTS}")
 
     @classmethod
@@ -102,28 +101,20 @@ class Index:
         cls,
         source: str | Path | pd.DataFrame,
         out: str | Path,
-        text: str | None = None,
-        group: str | None = None,
-        id: str | None = None,
         model: Any = MODEL,
-        config: str | None = None,
-        split: str | None = None,
-        encoding: str = "utf-8-sig",
-        max_characters: int = MAX_CHARACTERS,
         batch_size: int = 128,
         overwrite: bool = False,
+        max_characters: int = MAX_CHARACTERS,
+        **reading: Any,
     ) -> Self:
         """Embeds a source of texts; continues what was interrupted, replaces what is damaged, repeats nothing else.
 
         Args:
-            source, config, split, encoding: See `modeling.search.texts.open_source`.
+            source: A file, a folder, a data set or a table; `max_characters` and `reading` (`text`, `group`, `id`,
+                `config`, `split`, `encoding`) as for `modeling.search.texts.read_texts`.
             out: Folder of the index.
-            text: Column of the texts; guessed if it is called `text` or there is no other.
-            group: Column of the groups; none if None.
-            id: Column of the ids; `id` if there is one.
             model: See `modeling.base.models.load_model`; or a model, with `encode_query` and `encode_document`. One
                 that ranks by more than its embeddings has an `index_encoder`, whose vectors are kept instead.
-            max_characters: Longer texts are cut; the default is far above what an encoder of 512 tokens reads.
             batch_size: Texts per forward pass.
             overwrite: Discard an index of other texts or another model; texts that it has by the same model are not
                 embedded again.
@@ -133,112 +124,92 @@ class Index:
         """
         folder = Path(out).expanduser()
         check_folder(folder)
-        if max_characters < 1 or batch_size < 1:
-            raise ValueError("--max-characters and --batch-size must be 1 or more")
-        opened = open_source(source, config, split, encoding)
-        collection = collect(opened, choose_columns(opened, text, group, id), max_characters)
+        collection = read_texts(source, max_characters=max_characters, **reading)
         loaded = _load(model)
-        probes = probe(loaded)
-        with _locked(folder):
+        facts = {
+            "model": _place(model),
+            "max_seq_length": getattr(loaded, "max_seq_length", None),
+            "max_characters": max_characters,
+            "columns": collection.columns,
+            "parts": [_part(collection)],
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / LOCK):
             stored, old = _facts(folder), None
             with suppress(OSError, ValueError, EOFError):
                 old = cls(folder, stored, loaded) if stored else None
-            part = _part(collection)
-            facts = {
-                "model": _place(model),
-                "max_seq_length": getattr(loaded, "max_seq_length", None),
-                "dimension": probes.shape[-1],
-                "max_characters": max_characters,
-                **{name: part[name] for name in ("source", "columns", "counts")},
-                "parts": [part],
-            }
-            changes = _differences(stored, facts, old, probes) if stored else []
+            changes = _differences(stored, facts, old, probe(loaded)) if stored else []
             if changes and not overwrite:
-                raise ValueError(
-                    f"{folder} was made from something else: {'; '.join(changes)}. Choose another -o, or discard it "
-                    "with --overwrite"
-                )
+                cure = "Choose another -o, or discard it with --overwrite"
+                raise ValueError(f"{folder} was made from something else: {'; '.join(changes)}. {cure}")
             if old is not None and not changes:
                 return old  # also one that was added to
-            return cls._write(folder, collection, facts, loaded, probes, old, batch_size)
+            return cls._write(folder, collection.texts, collection.rows, facts, loaded, old, batch_size)
 
-    def add(
-        self,
-        source: str | Path | pd.DataFrame,
-        text: str | None = None,
-        group: str | None = None,
-        id: str | None = None,
-        config: str | None = None,
-        split: str | None = None,
-        encoding: str = "utf-8-sig",
-        batch_size: int = 128,
-    ) -> Self:
+    def add(self, source: str | Path | pd.DataFrame, batch_size: int = 128, **reading: Any) -> Self:
         """Adds the rows of another source; texts that the index has are not embedded again.
 
         The index stays as it was until all is ready, and a source that it has is not added twice.
 
         Args:
-            source, config, split, encoding, batch_size: See `build`.
-            text, group, id: Columns; those of the first source if None, where the source has them.
+            source, batch_size, reading: As for `build`; columns that are not named are those of the first source, where
+                there are such.
 
         Returns:
             The new index. Its `row` counts on from the sources before.
 
         Raises:
-            ValueError: If the source cannot be read, has no such column, or the index has another model.
+            ValueError: If the source cannot be read, or the index has another model.
         """
-        opened = open_source(source, config, split, encoding)
-        known = {name: value for name, value in self.facts["columns"].items() if value in opened.columns}
-        given = {name: value for name, value in (("text", text), ("group", group), ("id", id)) if value}
-        collection = collect(opened, choose_columns(opened, **(known | given)), self.facts["max_characters"])
-        with _locked(self.folder):
+        limit, usual = self.facts["max_characters"], self.facts["columns"]
+        new = read_texts(source, max_characters=limit, usual=usual, **reading)
+        with FileLock(self.folder / LOCK):
             old = self.open(self.folder, self.model)  # another process may have added to it
             parts = old.facts["parts"]
-            if any(part["digest"] == collection.digest for part in parts):
+            if any(part["digest"] == new.digest for part in parts):
                 return old
             first_row = sum(part["counts"]["read"] for part in parts)
-            whole, part = old._with(collection, first_row)
-            counts = _total(old.facts["counts"], part["counts"], len(whole.texts))
-            facts = old.facts | {"counts": counts, "parts": [*parts, part]}
-            return self._write(self.folder, whole, facts, self.model, probe(self.model), old, batch_size)
+            numbers = _find(new.texts, old.texts)
+            fresh = np.flatnonzero(numbers < 0)
+            numbers[fresh] = len(old) + np.arange(len(fresh))
+            vector = pa.array(numbers[new.rows["vector"].to_numpy()], pa.int32())
+            added = [pc.add(new.rows["row"], first_row), new.rows["id"], new.rows["group"], vector]
+            group, vector = old.table["group"].cast(pa.string()), old.table["text"].chunk(0).indices
+            before = pa.table([old.table["row"], old.table["id"], group, vector], new.rows.schema)
+            rows = pa.concat_tables([before, pa.table(added, new.rows.schema)])
+            fresh = pa.array([new.texts[number] for number in fresh], pa.large_string())
+            part = _part(new) | {"first_row": first_row, "known": len(new.texts) - len(fresh)}
+            facts, texts = old.facts | {"parts": [*parts, part]}, pa.concat_arrays([old.texts, fresh])
+            return self._write(self.folder, texts, rows, facts, self.model, old, batch_size)
 
     @classmethod
     def _write(
         cls,
         folder: Path,
-        collection: Collection,
+        texts: Sequence[str] | pa.LargeStringArray,
+        rows: pa.Table,
         facts: dict[str, Any],
         model: Any,
-        probes: np.ndarray,
         old: Self | None,
         batch_size: int,
     ) -> Self:
         """Writes a subfolder of its own and makes it the index; the caller has the lock."""
-        generation = uuid.uuid4().hex[:12]
-        part, texts = folder / generation, pa.array(collection.texts, pa.large_string())
+        generation, texts, probes = uuid.uuid4().hex[:12], pa.array(texts, pa.large_string()), probe(model)
+        part, reusable = folder / generation, old if old is not None and _close(old._probes, probes) else None
         part.mkdir()
         np.save(part / PROBES, probes)
-        reusable = old if old is not None and _close(old._probes, probes) else None
         _write_vectors(getattr(model, "index_encoder", model), texts, part / VECTORS, reusable, batch_size)
-        _write_rows(collection.rows, texts, part / ROWS)
-        write_json(folder / FACTS, {**facts, "generation": generation})
+        text = pa.DictionaryArray.from_arrays(rows["vector"].combine_chunks(), texts)
+        table = rows.select(["row", "id"]).append_column("group", rows["group"].combine_chunks().dictionary_encode())
+        table = table.append_column("text", text).combine_chunks()  # each column one array, which can be mapped
+        with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+        facts = facts | {"generation": generation, "counts": _total(facts["parts"], len(texts))}
+        write_json(folder / FACTS, facts)
         for entry in folder.iterdir():  # who has the old one open keeps its files
             if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
                 shutil.rmtree(entry, ignore_errors=True)
         return cls.open(folder, model)
-
-    def _with(self, new: Collection, first_row: int) -> tuple[Collection, dict[str, Any]]:
-        """The rows of the index and others after them, and what `parts` says of these."""
-        numbers = _find(new.texts, self.texts)
-        fresh = np.flatnonzero(numbers < 0)
-        numbers[fresh] = len(self) + np.arange(len(fresh))
-        added = new.rows.set_column(0, "row", pc.add(new.rows["row"], first_row))
-        added = added.set_column(3, "vector", pa.array(numbers[new.rows["vector"].to_numpy()], pa.int32()))
-        own = self.table.select(["row", "id"]).append_column("group", self.table["group"].cast(pa.string()))
-        own = own.append_column("vector", self.table["text"].chunk(0).indices)
-        texts = pa.concat_arrays([self.texts, pa.array([new.texts[number] for number in fresh], pa.large_string())])
-        part = _part(new) | {"first_row": first_row, "known": len(new.texts) - len(fresh)}
-        return replace(new, texts=texts, rows=pa.concat_tables([own, added])), part
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -501,24 +472,20 @@ def _facts(folder: Path) -> dict[str, Any] | None:
     return facts
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / LOCK):
-        yield
-
-
 def _part(collection: Collection) -> dict[str, Any]:
     """What `index.json` says of one of its sources."""
-    names = ("source", "columns", "digest")
-    return {name: getattr(collection, name) for name in names} | {"first_row": 0, "counts": collection.counts.facts()}
+    names, counts = ("source", "columns", "digest"), vars(collection.counts)
+    counts = {name: dict(value) if isinstance(value, dict) else value for name, value in counts.items()}
+    return {name: getattr(collection, name) for name in names} | {"first_row": 0, "counts": counts}
 
 
-def _total(one: dict[str, Any], other: dict[str, Any], distinct: int) -> dict[str, Any]:
-    """The counts of both; texts that both have are one."""
-    total: dict[str, Any] = {name: one[name] + other[name] for name in ("read", "kept", "ungrouped")}
-    total |= {name: dict(Counter(one[name]) + Counter(other[name])) for name in ("dropped", "changed")}
-    return {**one, **total, "distinct": distinct, "lines": {**other["lines"], **one["lines"]}}
+def _total(parts: list[dict[str, Any]], distinct: int) -> dict[str, Any]:
+    """The counts of all sources; texts that several have are one."""
+    counts = [part["counts"] for part in parts]
+    total = {name: sum(each[name] for each in counts) for name in ("read", "kept", "ungrouped")}
+    for name in ("dropped", "changed"):
+        total[name] = dict(sum((Counter(each[name]) for each in counts), Counter()))
+    return total | {"distinct": distinct}
 
 
 def _find(texts: Sequence[str] | pa.Array, known: pa.LargeStringArray) -> np.ndarray:
@@ -533,8 +500,8 @@ def _write_vectors(encoder: Any, texts: pa.LargeStringArray, path: Path, old: In
 
     numbers = np.full(len(texts), -1) if old is None else _find(texts, old.texts)
     embed = Vectors(encoder, path.parents[1] / EMBEDDED, "document")
-    dimension = np.load(path.with_name(PROBES)).shape[-1]
-    vectors = np.lib.format.open_memmap(path, "w+", np.float32, (len(texts), dimension))
+    shape = len(texts), np.load(path.with_name(PROBES)).shape[-1]
+    vectors = np.lib.format.open_memmap(path, "w+", np.float32, shape)
     for start in range(0, len(texts), nearest.BLOCK):
         block = slice(start, start + nearest.BLOCK)
         known = numbers[block] >= 0
@@ -543,16 +510,6 @@ def _write_vectors(encoder: Any, texts: pa.LargeStringArray, path: Path, old: In
         if not known.all():
             vectors[block][~known] = embed(texts[block].filter(pa.array(~known)).to_pylist(), batch_size)
     vectors.flush()
-
-
-def _write_rows(rows: pa.Table, texts: pa.LargeStringArray, path: Path) -> None:
-    """One batch of an Arrow file, so that every column is one array that can be mapped."""
-    rows = rows.combine_chunks()
-    text = pa.DictionaryArray.from_arrays(rows["vector"].combine_chunks(), texts)
-    table = rows.select(["row", "id"]).append_column("group", rows["group"].dictionary_encode())
-    table = table.append_column("text", text).combine_chunks()
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
 
 
 def _line(error: Exception) -> str:

@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -36,6 +36,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LETTER = re.compile(r"[^\W_]")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")  # letters that are not Latin
 
+Rows = Iterator[tuple[Any, ...]]
+
 
 @dataclass(frozen=True)
 class Source:
@@ -50,7 +52,7 @@ class Source:
 
     name: str
     columns: list[str]
-    read: Callable[[Sequence[str], Dropped], Iterator[tuple[Any, ...]]]
+    read: Callable[[Sequence[str], Dropped], Rows]
     total: int | None = None
 
 
@@ -76,10 +78,6 @@ class Counts:
     dropped: dict[str, int] = field(default_factory=Counter)
     changed: dict[str, int] = field(default_factory=Counter)
     lines: dict[str, str] = field(default_factory=dict)
-
-    def facts(self) -> dict[str, Any]:
-        """As plain JSON."""
-        return {**vars(self), "dropped": dict(self.dropped), "changed": dict(self.changed)}
 
     def describe(self, source: str) -> str:
         """Lines that say what became of the rows of a source."""
@@ -109,10 +107,45 @@ class Collection:
 
     source: str
     columns: dict[str, str | None]
-    texts: list[str]
+    texts: Sequence[str]
     rows: pa.Table
     counts: Counts
     digest: str
+
+
+def read_texts(
+    source: str | Path | pd.DataFrame,
+    text: str | None = None,
+    group: str | None = None,
+    id: str | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    encoding: str = "utf-8-sig",
+    max_characters: int = MAX_CHARACTERS,
+    usual: dict[str, str | None] | None = None,
+) -> Collection:
+    """Reads a source of texts whole, cleaned and counted.
+
+    Args:
+        source: A file (`ENDINGS`), a folder of Parquet files, a folder written by `opinion corpus build`, `demo`, a
+            data set's id on the Hub, or a table in memory.
+        text: Column of the texts; if None, one that is called `text`, or the only one.
+        group: Column of the groups, such as a party; none if None.
+        id: Column of the ids; if None, one that is called `id`, if there is one.
+        config: Configuration of a data set; its default, or the only one, if None.
+        split: Split of a data set; all of them, one after the other, if None.
+        encoding: Of a CSV or TSV file.
+        max_characters: Longer texts are cut; the default is far above what an encoder of 512 tokens reads.
+        usual: Columns to take for those that are None, if the source has them.
+
+    Raises:
+        ValueError: If it cannot be read, lacks a column or has it twice, or no text is left; the message says why, and
+            the cure.
+    """
+    opened = open_source(source, config, split, encoding)
+    usual = {name: column for name, column in (usual or {}).items() if column in opened.columns}
+    named = {name: column for name, column in (("text", text), ("group", group), ("id", id)) if column is not None}
+    return collect(opened, choose_columns(opened, **(usual | named)), max_characters)
 
 
 def open_source(
@@ -122,19 +155,7 @@ def open_source(
     encoding: str = "utf-8-sig",
     cache_dir: str | Path = "~/.cache/opinion-transformers",
 ) -> Source:
-    """Opens a source of texts.
-
-    Args:
-        source: A file (`ENDINGS`), a folder of Parquet files, a folder written by `opinion corpus build`, `demo`, a
-            data set's id on the Hub, or a table in memory.
-        config: Configuration of a data set; its default, or the only one, if None.
-        split: Split of a data set; all of them, one after the other, if None.
-        encoding: Of a CSV or TSV file.
-        cache_dir: Where prepared data sets are kept.
-
-    Raises:
-        ValueError: If it is not there, cannot be read, or is none of these; the message names the cure.
-    """
+    """Opens a source of texts and finds its columns; see `read_texts`. Prepared data sets are kept in `cache_dir`."""
     if isinstance(source, pd.DataFrame):
         return _arrow("the table", source.columns.tolist(), lambda columns: [pa.table(source[columns])], len(source))
     path = Path(source).expanduser()
@@ -175,7 +196,7 @@ def _delimited(path: Path, encoding: str) -> Source:
     if not any(columns):
         raise ValueError(f"{path}, line 1: there is no header with the names of the columns")
 
-    def read(wanted: Sequence[str], dropped: Dropped) -> Iterator[tuple[Any, ...]]:
+    def read(wanted: Sequence[str], dropped: Dropped) -> Rows:
         places = [columns.index(name) for name in wanted]
         with _open_text(path, encoding) as file:
             rows = csv.reader(file, delimiter=delimiter)
@@ -190,6 +211,19 @@ def _delimited(path: Path, encoding: str) -> Source:
                 line = rows.line_num + 1
 
     return Source(str(path), columns, read)
+
+
+@contextmanager
+def _open_text(path: Path, encoding: str) -> Iterator[TextIO]:
+    with readable(path), read_file(path).stream as stream:
+        if encoding == "utf-8-sig" and stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            encoding = "utf-16"  # as spreadsheets export it
+        try:
+            with io.TextIOWrapper(stream, encoding, newline="") as file:
+                yield file
+        except UnicodeError as error:
+            cure = "name its encoding, e.g. --encoding latin-1 or cp1252, or save it as UTF-8"
+            raise ValueError(f"{path} is not in {encoding} ({error}): {cure}") from error
 
 
 def _json_lines(path: Path) -> Source:
@@ -210,9 +244,8 @@ def _json_lines(path: Path) -> Source:
     if not columns:
         raise ValueError(f"{path} has no line with a JSON object in UTF-8: give one object a line")
 
-    def read(wanted: Sequence[str], dropped: Dropped) -> Iterator[tuple[Any, ...]]:
-        for record in records(dropped):
-            yield tuple(record.get(name) for name in wanted)
+    def read(wanted: Sequence[str], dropped: Dropped) -> Rows:
+        return (tuple(record.get(name) for name in wanted) for record in records(dropped))
 
     return Source(str(path), columns, read)
 
@@ -267,53 +300,27 @@ def _arrow(
     columns: list[str],
     batches: Callable[[list[str]], Iterable[pa.Table | pa.RecordBatch]],
     total: int,
-    labels: Mapping[str, Any] | None = None,
+    labels: dict[str, Any] | None = None,
 ) -> Source:
-    """A source of Arrow tables; `labels` are classes, which are read by their names."""
+    """A source of Arrow tables; `labels` are columns of classes, which are read by their names."""
 
-    def read(wanted: Sequence[str], dropped: Dropped) -> Iterator[tuple[Any, ...]]:
+    def values(batch: pa.Table | pa.RecordBatch, column: str) -> list[Any]:
+        values = batch.column(column).to_pylist()
+        if not (label := (labels or {}).get(column)):
+            return values
+        return [label.int2str(value) if isinstance(value, int) and value >= 0 else value for value in values]
+
+    def read(wanted: Sequence[str], dropped: Dropped) -> Rows:
         for batch in batches(list(dict.fromkeys(wanted))):
-            values = {column: batch.column(column).to_pylist() for column in batch.schema.names}
-            for column in values.keys() & (labels or {}).keys():
-                values[column] = [
-                    labels[column].int2str(value) if isinstance(value, int) and value >= 0 else value
-                    for value in values[column]
-                ]
-            yield from zip(*(values[column] for column in wanted), strict=True)
+            yield from zip(*(values(batch, column) for column in wanted), strict=True)
 
     return Source(name, columns, read, total)
-
-
-@contextmanager
-def _open_text(path: Path, encoding: str) -> Iterator[TextIO]:
-    member = read_file(path)
-    with readable(path), member.stream as stream:
-        if encoding == "utf-8-sig" and stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            encoding = "utf-16"  # as spreadsheets export it
-        try:
-            with io.TextIOWrapper(stream, encoding, newline="") as file:
-                yield file
-        except UnicodeError as error:
-            raise ValueError(
-                f"{path} is not in {encoding} ({error}): name its encoding, e.g. --encoding latin-1 or cp1252, or save "
-                "it as UTF-8"
-            ) from error
 
 
 def choose_columns(
     source: Source, text: str | None = None, group: str | None = None, id: str | None = None
 ) -> dict[str, str | None]:
-    """The columns of text, group and id.
-
-    Args:
-        source: The opened source.
-        text: Column of the texts; if None, one that is called `text`, or the only one.
-        group: Column of the groups, such as a party; none if None.
-        id: Column of the ids; if None, one that is called `id`, if there is one.
-
-    Raises:
-        ValueError: If a column is not there, there twice, or cannot be guessed; the message lists the columns.
-    """
+    """The columns of text, group and id; see `read_texts`."""
     listed = f"{source.name} has the columns {', '.join(source.columns) or '(none)'}"
     for option, name in (("text", text), ("group", group), ("id", id)):
         if name is not None and name not in source.columns:
@@ -330,25 +337,12 @@ def choose_columns(
     return columns
 
 
-def collect(
-    source: Source, columns: dict[str, str | None], max_characters: int = MAX_CHARACTERS, progress: bool = True
-) -> Collection:
-    """Reads all rows of a source and cleans their texts; see `Counts` for what is counted.
-
-    Args:
-        source: The opened source.
-        columns: From `choose_columns`.
-        max_characters: Longer texts are cut.
-        progress: Whether to show a bar.
-
-    Raises:
-        ValueError: If no text is left; the message says why rows were dropped.
-    """
+def collect(source: Source, columns: dict[str, str | None], max_characters: int = MAX_CHARACTERS) -> Collection:
+    """Reads all rows of a source and cleans their texts; see `read_texts`."""
     counts, unreadable, numbers, seen = Counts(), Dropped(), {}, {}
     rows: dict[str, list[Any]] = {name: [] for name in ("row", "id", "group", "vector")}
     wanted = [name for name in columns.values() if name is not None]
-    reading = tqdm(source.read(wanted, unreadable), "reading", source.total, unit="row", disable=not progress)
-    for values in reading:
+    for values in tqdm(source.read(wanted, unreadable), "reading", source.total, unit="row", mininterval=1):
         row = dict(zip(wanted, values, strict=True))
         number, counts.read = counts.read + unreadable.total(), counts.read + 1
         raw = row[columns["text"]]
@@ -367,15 +361,18 @@ def collect(
     counts.dropped, counts.lines = unreadable + counts.dropped, unreadable.first
     if not numbers:
         reasons = ", ".join(f"{count:,} x {reason}" for reason, count in counts.dropped.items()) or "it has no rows"
-        raise ValueError(
-            f"{source.name}, column {columns['text']!r}: no text is left ({reasons}); is it the column of the texts? "
-            "Name it with --text"
-        )
+        question = "is it the column of the texts? Name it with --text"
+        raise ValueError(f"{source.name}, column {columns['text']!r}: no text is left ({reasons}); {question}")
     counts.kept, counts.distinct = len(rows["row"]), len(numbers)
     counts.ungrouped = rows["group"].count(None) if columns["group"] else 0
-    schema = {"row": pa.int64(), "id": pa.large_string(), "group": pa.string(), "vector": pa.int32()}
-    table = pa.table({name: pa.array(rows[name], kind) for name, kind in schema.items()})
-    return Collection(source.name, columns, list(numbers), table, counts, _digest(numbers, rows))
+    digest = hashlib.sha256()
+    for text in numbers:
+        digest.update(text.encode() + b"\0")
+    for values in zip(*rows.values(), strict=True):
+        digest.update(repr(values).encode())
+    kinds = {"row": pa.int64(), "id": pa.large_string(), "group": pa.string(), "vector": pa.int32()}
+    table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
+    return Collection(source.name, columns, list(numbers), table, counts, digest.hexdigest())
 
 
 def _unusable(raw: Any) -> str:
@@ -389,28 +386,17 @@ def _number(raw: str, numbers: dict[str, int], counts: Counts, max_characters: i
         return "empty text"
     text = raw if text == raw else text  # one string in memory, not two equal ones
     if text not in numbers:
-        counts.changed.update(changes)
         if not _LETTER.search(text):
-            counts.changed["kept without any letter or digit (emoji, punctuation)"] += 1
+            changes.append("kept without any letter or digit (emoji, punctuation)")
         elif is_foreign(text):
-            counts.changed["kept although probably not in English (script, or few stop words)"] += 1
+            changes.append("kept although probably not in English (script, or few stop words)")
+        counts.changed.update(changes)
     return numbers.setdefault(text, len(numbers))
 
 
 def _label(value: Any) -> str | None:
     """A group or an id as text; None where it is missing or blank."""
-    if value is None or value != value:
-        return None
-    return clean(str(value))[0] or None
-
-
-def _digest(texts: Iterable[str], rows: dict[str, list[Any]]) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text.encode() + b"\0")
-    for row in zip(*rows.values(), strict=True):
-        digest.update(repr(row).encode())
-    return digest.hexdigest()
+    return None if value is None or value != value else clean(str(value))[0] or None
 
 
 def clean(text: str, max_characters: int = MAX_CHARACTERS) -> tuple[str, list[str]]:
@@ -457,7 +443,7 @@ def read_statements(path: str | Path, column: str = "statement") -> list[tuple[s
     """Statements from a file, each with its target group or None.
 
     Args:
-        path: A text file with one statement a line, or a table (see `open_source`) with a column of them and perhaps
+        path: A text file with one statement a line, or a table (see `read_texts`) with a column of them and perhaps
             one `target`.
         column: Name of that column.
 
@@ -471,11 +457,10 @@ def read_statements(path: str | Path, column: str = "statement") -> list[tuple[s
         except (OSError, UnicodeError) as error:
             raise ValueError(f"{path} cannot be read ({error}): it has to be text in UTF-8") from error
     else:
-        source = open_source(path)
-        names = [column, *(["target"] if "target" in source.columns else [])]
+        source, dropped = open_source(path), Dropped()
         if column not in source.columns:
             raise ValueError(f"{path} has no column {column!r}; it has {', '.join(source.columns)}")
-        dropped = Dropped()
+        names = [column, *(["target"] if "target" in source.columns else [])]
         rows = [(*row, None)[:2] for row in source.read(names, dropped)]
         for reason, where in dropped.first.items():
             raise ValueError(f"{path}, {where}: {reason}; repair the line")

@@ -69,11 +69,9 @@ def statements(count: int) -> list[str]:
 
 def read_texts(path: Path, count: int) -> list[str]:
     """The first distinct texts of a file."""
-    from modeling.search.collection import choose_columns, collect
-    from modeling.search.records import open_source
+    from modeling.search import texts as sources
 
-    source = open_source(path)
-    texts = collect(source, choose_columns(source)).texts
+    texts = list(sources.read_texts(path).texts)
     if len(texts) < count:
         raise SystemExit(f"{path} has {len(texts):,} distinct texts, --sizes asks for {count:,}")
     return texts[:count]

@@ -144,7 +144,7 @@ def test_an_index_replaced_while_it_is_opened_is_opened_as_the_new_one(tmp_path,
     def replaced(*arguments, **options):
         if not calls:
             calls.append(True)
-            Index.build(table([("both", "B")]), tmp_path / "index", "text", "party", model=Chosen(), overwrite=True)
+            Index.build(table([("both", "B")]), tmp_path / "index", model=Chosen(), overwrite=True)
         return load(*arguments, **options)
 
     monkeypatch.setattr(np, "load", replaced)

@@ -9,7 +9,7 @@ import pytest
 
 from dataset_scripts.base.reading import Dropped
 from modeling.search import texts
-from modeling.search.texts import choose_columns, clean, collect, open_source, read_statements
+from modeling.search.texts import choose_columns, clean, open_source, read_statements, read_texts
 
 
 def read(path, *columns, **options):
@@ -19,8 +19,7 @@ def read(path, *columns, **options):
 
 
 def collected(rows, **columns):
-    source = open_source(pd.DataFrame(rows))
-    return collect(source, choose_columns(source, **columns), progress=False)
+    return read_texts(pd.DataFrame(rows), **columns)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.parquet", "folder"])
@@ -69,8 +68,7 @@ def test_rows_that_cannot_be_read_are_counted_with_the_first(tmp_path):
     assert first == {wrong: "line 5", f"{wrong} (a quote left open?)": "line 7"}
     lines = b'\xef\xbb\xbf{"text": "first"}\n\n{"text": "cut\n[1]\n{"text": "\xff"}\n{"text": "last", "id": 7}\n'
     (tmp_path / "a.jsonl").write_bytes(lines)
-    source = open_source(tmp_path / "a.jsonl")
-    collection = collect(source, choose_columns(source, "text"), progress=False)
+    collection = read_texts(tmp_path / "a.jsonl", "text")
     assert collection.rows["row"].to_pylist() == [0, 4]  # of the source
     assert (collection.texts, collection.counts.read) == (["first", "last"], 5)
     assert collection.counts.describe("a").splitlines()[1:] == [
