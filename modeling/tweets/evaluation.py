@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sentence_transformers import SentenceTransformer
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score
 
-from modeling.base.dot_plots import plot_dots
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
-from modeling.base.plots import plot_distributions
-from modeling.base.vectors import embed
+from modeling.base.plots import densities, dots
+from modeling.base.vectors import Vectors
 
 NOBODY = -2.0  # below any cosine, where a row has fewer candidates than others
 BLOCK = 512  # rows whose candidates' vectors lie in memory together
@@ -24,6 +24,7 @@ class Rankings:
 
     Args:
         benchmarks: Name -> columns of `dataset_scripts.base.schema.RANKINGS`, at least one row each.
+        dataset: What they are of, for messages.
 
     Attributes:
         texts: Every text once.
@@ -32,26 +33,28 @@ class Rankings:
         relevance: Name -> 1 for a positive and 0 for others, of the same shape.
 
     Raises:
-        ValueError: If a query has no positives or no negatives: there is nothing to rank.
+        ValueError: If a query has no positives or no negatives, or a text is null.
     """
 
-    def __init__(self, benchmarks: Mapping[str, Mapping[str, Sequence]]) -> None:
+    def __init__(self, benchmarks: Mapping[str, Mapping[str, Sequence]], dataset: str = "benchmarks") -> None:
         index: dict[str, int] = {}
         self.queries, self.candidates, self.relevance = {}, {}, {}
-        for name, rows in benchmarks.items():
-            query, positives, negatives = (list(rows[column]) for column in ("query", "positives", "negatives"))
-            for row, sides in enumerate(zip(positives, negatives, strict=True)):
-                if not all(sides):
-                    missing = "negatives" if sides[0] else "positives"
-                    raise ValueError(f"{name}, row {row}: the query has no {missing}; build the benchmark again")
-            numbers = [[index.setdefault(text, len(index)) for text in [*one, *other]] for one, other in
-                       zip(positives, negatives, strict=True)]  # fmt: skip
-            self.queries[name] = np.array([index.setdefault(text, len(index)) for text in query])
-            self.candidates[name] = np.full((len(query), max(map(len, numbers))), -1)
-            self.relevance[name] = np.zeros(self.candidates[name].shape, int)
-            for row, found in enumerate(numbers):
-                self.candidates[name][row, : len(found)] = found
-                self.relevance[name][row, : len(positives[row])] = 1
+        for name, columns in benchmarks.items():
+            rows = list(zip(*(columns[column] for column in ("query", "positives", "negatives")), strict=True))
+            most = max(len(positives) + len(negatives) for _, positives, negatives in rows)
+            self.candidates[name] = np.full((len(rows), most), -1)
+            self.relevance[name] = np.zeros((len(rows), most), int)
+            for row, (query, positives, negatives) in enumerate(rows):
+                for what, texts in (("text", [query]), ("positives", positives), ("negatives", negatives)):
+                    if not texts or not all(isinstance(text, str) for text in texts):
+                        raise ValueError(
+                            f"{dataset}, {name}, row {row}: the query has no {what}, or one that is null; build the "
+                            "benchmark again"
+                        )
+                numbers = [index.setdefault(text, len(index)) for text in (*positives, *negatives)]
+                self.candidates[name][row, : len(numbers)] = numbers
+                self.relevance[name][row, : len(positives)] = 1
+            self.queries[name] = np.array([index.setdefault(query, len(index)) for query, _, _ in rows])
         self.texts = list(index)
 
     def __len__(self) -> int:
@@ -77,6 +80,7 @@ class RankingEvaluator(Evaluator):
         of: The benchmarks that are measured; all if None.
     """
 
+    groups = ("negatives", "positives")
     headline = ("ndcg", "map")
     measures = {
         "ndcg": "discounted gain by rank of the texts that belong to the query, 1 where they come before all others",
@@ -84,23 +88,17 @@ class RankingEvaluator(Evaluator):
         "mrr": "mean of 1 / rank of the first text that belongs to the query",
         "accuracy_at_1": "share of queries with a text that belongs to them in the first place",
     }
-    groups = ("negatives", "positives")
 
     def __init__(
         self, rankings: Rankings, name: str = "benchmarks", of: Sequence[str] | None = None, **facts: str
     ) -> None:
         super().__init__(name, **facts)
-        self.rankings = rankings
-        self.of = list(of or rankings.queries)
+        self.rankings, self.of = rankings, list(of or rankings.queries)
         self.rows = sum(len(rankings.queries[each]) for each in self.of)
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Cosines:
         """The cosines of every query with its candidates; every distinct text is embedded once."""
-        texts = self.rankings.texts
-        if cache is None:
-            vectors = model.encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=False)
-        else:
-            vectors = embed(model, texts, cache)
+        vectors = Vectors(model, cache)(self.rankings.texts)
         return {name: self._cosines(name, vectors) for name in self.of}
 
     def _cosines(self, name: str, vectors: np.ndarray) -> np.ndarray:
@@ -113,34 +111,33 @@ class RankingEvaluator(Evaluator):
 
     def metrics(self, scores: Cosines) -> dict[str, float]:
         each = [ranking_metrics(self.rankings.relevance[name], cosines) for name, cosines in scores.items()]
-        return {key: float(np.mean([found[key] for found in each])) for key in self.measures}
-
-    def draw(self, scores: dict[str, Cosines], path: Path) -> str:
-        models = ", ".join(scores)
-        if len(self.of) > 1:
-            figures = {
-                (label, name): ranking_metrics(self.rankings.relevance[name], found)["ndcg"]
-                for label, cosines in scores.items()
-                for name, found in cosines.items()
-            }
-            chance = random_ndcg(self.rankings.relevance[self.of[0]])
-            plot_dots(list(scores), {"all queries": (figures, {})}, path, self.dataset, "nDCG", origin=chance)
-            return (
-                f"nDCG of {self.title}, by benchmark and model: {models} ({self.dataset}). Line: candidates in random "
-                f"order, {chance:.3f}."
-            )
-        (name,) = self.of
-        plot_distributions(
-            {label: self.by_group(name, cosines[name]) for label, cosines in scores.items()},
-            path,
-            f"{self.dataset}: {self.title}",
-        )
-        return f"Cosine similarity of query and candidates, {self.title}, by model: {models} ({self.dataset})."
+        return {key: float(np.mean([values[key] for values in each])) for key in self.measures}
 
     def by_group(self, name: str, cosines: np.ndarray) -> dict[str, np.ndarray]:
         """`negatives` and `positives` -> their cosines."""
         there, relevant = self.rankings.candidates[name] >= 0, self.rankings.relevance[name] == 1
         return dict(zip(self.groups, (cosines[there & ~relevant], cosines[relevant]), strict=True))
+
+    def draw(self, scores: dict[str, Cosines], path: Path) -> str:
+        models = ", ".join(scores)
+        if len(self.of) == 1:
+            (name,) = self.of
+            groups = {label: self.by_group(name, cosines[name]) for label, cosines in scores.items()}
+            notes = {label: self.note(cosines) for label, cosines in scores.items()}
+            densities(groups, path, f"{self.dataset}: {self.title}", notes)
+            return f"Cosine similarity of query and candidates, {self.title}, by model: {models} ({self.dataset})."
+        rows = [
+            ("ours", label, name, ranking_metrics(self.rankings.relevance[name], of[name])["ndcg"])
+            for label, of in scores.items()
+            for name in self.of
+        ]
+        chance = random_ndcg(self.rankings.relevance[self.of[0]])
+        frame = pd.DataFrame(rows, columns=["who", "model", "data", "value"])
+        dots(frame, path, f"{self.dataset}: all queries", "nDCG", width=6.0, origin=chance)
+        return (
+            f"nDCG of {self.title}, by benchmark and model: {models} ({self.dataset}). Line: candidates in random "
+            f"order, {chance:.3f}."
+        )
 
 
 def ranking_metrics(relevance: np.ndarray, cosines: np.ndarray) -> dict[str, float]:

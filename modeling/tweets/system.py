@@ -25,7 +25,7 @@ from torch import nn
 from dataset_scripts.base.sources import has_config, load_source, source_name
 from dataset_scripts.base.splits import linked_groups
 from modeling.base.batches import DistinctBatchSampler, distinct_batches
-from modeling.base.evaluation import Evaluator, of_another_group
+from modeling.base.evaluation import Evaluator, of_another_group, of_source
 from modeling.base.keep import held, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
@@ -80,31 +80,32 @@ class TweetsSystem(System):
         Raises:
             ValueError: If there are no pairs of a set that was named, or none at all.
         """
-        recipe, seed, parts, counts = self.recipe, self.recipe.seed, [], {}
+        recipe, sets, parts, counts = self.recipe, self.options.chosen_sets, [], {}
         self._check(recipe.data, SETS)
-        for name in self.options.chosen_sets:
+        for name in sets:
             if rows := self._rows(recipe.data, name, "train", PAIR):
                 counts[f"{name} pairs of the sources"] = len(rows)
-                parts.append(_sample(rows, recipe["per_set"], seed))
+                parts.append(self._sample(rows, recipe["per_set"]))
             elif ALL not in listed(recipe["sets"]):
-                raise ValueError(f"--sets: {', '.join(recipe.data)} has no {name} pairs to train on; --sets {ALL} "
-                                 "takes what there is")  # fmt: skip
-        counts["sets without pairs"] = len(self.options.chosen_sets) - len(parts)
+                has = f"{', '.join(recipe.data)} has no {name} pairs to train on"
+                raise ValueError(f"--sets: {has}; --sets {ALL} takes what there is")
+        counts["sets without pairs"] = len(sets) - len(parts)
         if not parts:
             raise ValueError(f"--data: {', '.join(recipe.data)} has no pairs to train on, of {', '.join(SETS)}")
-        rows = _sample(concatenate_datasets(parts), recipe.max_train_rows, seed).shuffle(seed=seed).flatten_indices()
+        rows = self._sample(concatenate_datasets(parts), recipe.max_train_rows)
+        rows = rows.shuffle(seed=recipe.seed).flatten_indices()
         counts["pairs in training"] = len(rows)
         # what a row shares with those that cannot be its negatives: conversation (in a tuple: no text) and texts
-        groups = [(group,) for group in rows["group"]]
-        linked = np.array(linked_groups(list(zip(groups, rows["anchor"], rows["positive"], strict=True))))
+        conversations = [(group,) for group in rows["group"]]
+        linked = np.array(linked_groups(list(zip(conversations, rows["anchor"], rows["positive"], strict=True))))
         rows = rows.select_columns(PAIR[:2])
         if recipe["objective"] == "triplet":
             rows = rows.add_column("negative", self._negatives(rows["positive"], linked))
         else:
-            batches = distinct_batches(np.bincount(linked), recipe.batch_size)
-            counts["pairs that an epoch leaves out"] = out = len(rows) - batches * recipe.batch_size
-            logger.info("each epoch leaves out %s of %s pairs, so that no batch has a conversation or text twice",
-                        f"{out:,}", f"{len(rows):,}")  # fmt: skip
+            left_out = len(rows) - distinct_batches(np.bincount(linked), recipe.batch_size) * recipe.batch_size
+            counts["pairs that an epoch leaves out"] = left_out
+            reason = "so that no batch has a conversation or text twice"
+            logger.info("each epoch leaves out %s of %s pairs, %s", f"{left_out:,}", f"{len(rows):,}", reason)
         rows = with_replay(self, rows, counts)
         names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
         return Data({"pairs": rows}, [source_name(source) for source in names], counts, {"pairs": linked})
@@ -119,28 +120,34 @@ class TweetsSystem(System):
         self, sources: list[str], config: str, split: str, columns: list[str], limit: int | None = None
     ) -> Dataset | None:
         """A split of all sources that have it, a sample of `limit` rows each; None without rows."""
-        found = [load_source(each, config, self.cache).get(split) for each in sources if has_config(each, config)]
-        found = [_sample(rows.select_columns(columns), limit, self.recipe.seed) for rows in found if rows]
-        if "group" in columns and len(found) > 1:  # each source counts its conversations from 0
-            found = [_regrouped(rows, number) for number, rows in enumerate(found)]
-        return concatenate_datasets(found) if found else None
+        splits = [load_source(each, config, self.cache).get(split) for each in sources if has_config(each, config)]
+        parts = [self._sample(rows.select_columns(columns), limit) for rows in splits if rows]
+        if "group" in columns and len(parts) > 1:  # each source counts its conversations from 0
+            parts = [
+                rows.remove_columns("group").add_column("group", [f"{number}-{group}" for group in rows["group"]])
+                for number, rows in enumerate(parts)
+            ]
+        return concatenate_datasets(parts) if parts else None
+
+    def _sample(self, rows: Dataset, limit: int | None) -> Dataset:
+        return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
     def _negatives(self, positives: list[str], linked: np.ndarray) -> list[str]:
         """For each row the positive of a random row that it has neither conversation nor text in common with."""
         if len(set(linked)) < 2:
-            raise ValueError("--objective triplet draws negatives from other conversations: there is only one; "
-                             "check --data and --max_train_rows")  # fmt: skip
+            cure = "there is only one; check --data and --max-train-rows"
+            raise ValueError(f"--objective triplet draws negatives from other conversations: {cure}")
         return [positives[other] for other in of_another_group(linked, self.recipe.seed)]
 
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; triplets without `normalised` see vectors before their Normalize module until it is over."""
         recipe, rows = self.recipe, data.train["pairs"]
         distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=data.groups["pairs"])}
-        taken = None if recipe["normalised"] else without_normalize(model)
+        normalize = None if recipe["normalised"] else without_normalize(model)
         loss = held(recipe, model, self._loss(model))
         yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
-        if taken is not None:
-            model.append(taken)
+        if normalize is not None:
+            model.append(normalize)
 
     def _loss(self, model: SentenceTransformer) -> nn.Module:
         if self.recipe["objective"] == "triplet":
@@ -163,35 +170,24 @@ class TweetsSystem(System):
         sources = listed(recipe["benchmarks"]) or recipe.data
         self._check(sources, [*BENCHMARKS, *SETS])
         columns = ["query", "positives", "negatives"]
-        found = {name: self._rows(sources, name, split, columns, limit) for name in BENCHMARKS}
-        found = {name: rows for name, rows in found.items() if rows}
-        if small := [name for name, rows in found.items() if len(rows) < LEAST < max(map(len, found.values()))]:
+        benchmarks = {name: self._rows(sources, name, split, columns, limit) for name in BENCHMARKS}
+        benchmarks = {name: rows for name, rows in benchmarks.items() if rows}
+        most = max(map(len, benchmarks.values()), default=0)
+        if small := [name for name, rows in benchmarks.items() if len(rows) < LEAST < most]:
             logger.info("%s: fewer than %s queries for %s, left out", split, LEAST, ", ".join(small))
-            found = {name: rows for name, rows in found.items() if name not in small}
-        if not found:
-            raise ValueError(f"{', '.join(sources)} has no benchmark for {split} ({', '.join(BENCHMARKS)}): name a "
-                             "source that has one with --benchmarks")  # fmt: skip
+            benchmarks = {name: rows for name, rows in benchmarks.items() if name not in small}
+        if not benchmarks:
+            has = f"{', '.join(sources)} has no benchmark for {split} ({', '.join(BENCHMARKS)})"
+            raise ValueError(f"{has}: name a source that has one with --benchmarks")
         names = ", ".join(source_name(source) for source in sources)
         facts = {"dataset": f"{names} ({split})", "dataset_id": names}
-        rankings = Rankings(found)
-        title = f"tweets of one conversation, mean of {', '.join(found)}"
+        rankings = Rankings(benchmarks, facts["dataset"])
+        title = f"tweets of one conversation, mean of {', '.join(benchmarks)}"
         result: list[Evaluator] = [RankingEvaluator(rankings, title=title, **facts)]
         if testing:
-            result += [RankingEvaluator(rankings, name, [name], title=BENCHMARKS[name], **facts) for name in found]
-        return result + [self._scored(option, split, limit) for option in (SCORED if testing else ["similarity"])
-                         if recipe[option]]  # fmt: skip
-
-    def _scored(self, option: str, split: str, limit: int | None) -> Evaluator:
-        source = self.recipe[option]
-        rows, name = self.rows(source, "similarity", split, limit), source_name(source)
-        facts = {"dataset": f"{name} ({split})", "dataset_id": name}
-        return PearsonEvaluator(rows, option, title=SCORED[option], **facts)
-
-
-def _sample(rows: Dataset, limit: int | None, seed: int) -> Dataset:
-    return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=seed).select(range(limit))
-
-
-def _regrouped(rows: Dataset, source: int) -> Dataset:
-    groups = [f"{source}-{group}" for group in rows["group"]]
-    return rows.remove_columns("group").add_column("group", groups)
+            result += [RankingEvaluator(rankings, name, [name], title=BENCHMARKS[name], **facts) for name in benchmarks]
+        for option in SCORED if testing else ["similarity"]:
+            if source := recipe[option]:
+                rows = self.rows(source, "similarity", split, limit)
+                result.append(PearsonEvaluator(rows, option, title=SCORED[option], **of_source(source, split)))
+        return result

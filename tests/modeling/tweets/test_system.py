@@ -6,6 +6,7 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss, TripletLoss
 from sentence_transformers.sentence_transformer.losses import multiple_negatives_ranking as library
 from sentence_transformers.sentence_transformer.modules import Normalize
@@ -16,8 +17,7 @@ from modeling.base.batches import DistinctBatchSampler
 from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.models import load_backbone, resolve
 from modeling.base.recipe import load_recipe
-from modeling.base.report import paper_figures, public_options
-from modeling.tweets.system import PAPER, SETS, TweetsSystem
+from modeling.tweets.system import SETS, TweetsSystem
 from tests.tiny import TOPICS, arguments, rankings
 
 TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
@@ -63,14 +63,9 @@ def test_training_rows(make):
     assert data.sources == ["tiny-debates"]
 
 
-@pytest.mark.parametrize(
-    ("sets", "rows"), [("quote", 12), ("coreply", 6), ("coreply,quote", 18), ("quote,quote", 12), ("all", 36)]
-)
-def test_sets(make, sets, rows):
-    assert make(sets=sets, batch_size=1).load_data().counts["pairs in training"] == rows
-
-
 def test_a_sample_of_each_set(make):
+    for sets, rows in (("quote", 12), ("coreply,quote", 18), ("quote,quote", 12), ("all", 36)):
+        assert make(sets=sets, batch_size=1).load_data().counts["pairs in training"] == rows
     data = make(per_set=5, batch_size=1).load_data()
     assert data.counts["pairs in training"] == 20
     assert data.counts["quote pairs of the sources"] == 12
@@ -93,33 +88,32 @@ def test_a_set_that_is_not_there(make, small):
     assert both.counts["reply pairs of the sources"] == 24
 
 
-def test_a_set_without_training_rows(make, small):
-    folder = small()
+def without(folder, split, *configs):
+    """Takes a split of configurations out of a source, as builders do where all rows are of others."""
     text = (folder / "README.md").read_text()
-    train = "  - split: train\n    path: quote/train-00000-of-00001.parquet\n"
-    (folder / "README.md").write_text(text.replace(train, ""))  # as builders do where all rows are of another split
+    for name in configs:
+        text = text.replace(f"  - split: {split}\n    path: {name}/{split}-00000-of-00001.parquet\n", "")
+    (folder / "README.md").write_text(text)
+    return folder
+
+
+def test_what_a_source_lacks(make, small, tiny_data):
+    folder = without(small(), "train", "quote")
     assert make(data=folder).load_data().counts["sets without pairs"] == 1
-    with pytest.raises(ValueError, match="has no quote pairs to train on"):
-        make(data=folder, sets="quote").load_data()
-
-
-def test_sources_without_any_set(make, small, tiny_data):
-    with pytest.raises(ValueError, match="Couldn't reach 'nowhere/at-all'"):
-        make(data=f"{tiny_data},nowhere/at-all").load_data()
-    with pytest.raises(ValueError, match="not 'quote', which"):
-        make(data=small(*SETS)).load_data()
+    for options, message in (
+        ({"data": folder, "sets": "quote"}, "has no quote pairs to train on"),
+        ({"data": f"{tiny_data},nowhere/at-all"}, "Couldn't reach 'nowhere/at-all'"),
+        ({"data": small(*SETS)}, "not 'quote', which"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make(**options).load_data()
     with pytest.raises(ValueError, match="not 'dq'"):
         make(benchmarks=small(*SETS, "dq", "cq", "dr", "cr")).evaluators("test")
-
-
-def test_benchmarks_for_no_split(make, small):
-    folder = small()
-    text = (folder / "README.md").read_text()
-    for name in ("dq", "cq", "dr", "cr"):
-        text = text.replace(f"  - split: validation\n    path: {name}/validation-00000-of-00001.parquet\n", "")
-    (folder / "README.md").write_text(text)
     with pytest.raises(ValueError, match=r"has no benchmark for validation .dq, cq, dr, cr.: name a source"):
-        make(data=folder).evaluators("validation")
+        make(data=without(small(), "validation", "dq", "cq", "dr", "cr")).evaluators("validation")
+    benchmarks = make(benchmarks=small("dq", "cq"), similarity="none").evaluators("test")
+    assert [evaluator.name for evaluator in benchmarks] == ["benchmarks", "dr", "cr"]
+    assert benchmarks[0].title == "tweets of one conversation, mean of dr, cr"
 
 
 def test_no_batch_has_a_conversation_twice(make):
@@ -139,19 +133,14 @@ def test_no_batch_has_a_conversation_twice(make):
 
 
 def test_rows_with_one_text_are_of_one_group(make, small):
-    from datasets import load_dataset
-
     folder = small()
     path = folder / "quote" / "train-00000-of-00001.parquet"
-    rows = load_dataset("parquet", data_files=str(path), split="train")
-    # two topics get a positive in common
-    rows.map(lambda row: {"positive": "so true" if row["group"] in ("trams", "parks") else row["positive"]}).to_parquet(
-        path
-    )
-    # five groups: one of twelve rows, four of six
-    counts = make(data=folder, batch_size=5).load_data().counts
-    assert counts["pairs that an epoch leaves out"] == 6  # six batches of five take six rows of each
-    assert make(batch_size=6).load_data().counts["pairs that an epoch leaves out"] == 0
+    rows = Dataset.from_parquet(str(path)).to_list()
+    shared = ("trams", "parks")  # two topics get a positive in common
+    rows = [row | {"positive": "so true" if row["group"] in shared else row["positive"]} for row in rows]
+    Dataset.from_list(rows).to_parquet(path)
+    # five groups: one of twelve rows, four of six; six batches of five take six rows of each
+    assert make(data=folder, batch_size=5).load_data().counts["pairs that an epoch leaves out"] == 6
 
 
 def test_multiple_negatives_by_hand(make):
@@ -257,50 +246,13 @@ def test_evaluators(make, tiny_data):
     assert 0 < found[TweetsSystem.PRIMARY] <= 1
 
 
-def test_benchmarks_that_a_small_archive_lacks(make, small):
-    found = make(benchmarks=small("dq", "cq"), similarity="none").evaluators("test")
-    assert [evaluator.name for evaluator in found] == ["benchmarks", "dr", "cr"]
-    assert found[0].title == "tweets of one conversation, mean of dr, cr"
-
-
 def test_a_benchmark_of_few_queries_is_no_part_of_the_mean(make, small):
-    from datasets import Dataset
-
     folder = small()
     for name, queries in (("dq", 9), ("dr", 10), ("cr", 11)):
         rows = Dataset.from_list(queries * rankings("trams"))
         rows.to_parquet(folder / name / "test-00000-of-00001.parquet")
     found = make(benchmarks=folder, similarity="none").evaluators("test")
     assert [(evaluator.name, evaluator.rows) for evaluator in found] == [("benchmarks", 21), ("dr", 10), ("cr", 11)]
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [("objective", "softmax", "--objective must be one of mnrl, triplet, got 'softmax'"),
-     ("sets", "quotes", "--sets must be all, or of quote, reply, coquote, coreply, got 'quotes'"),
-     ("scale", 0, "--scale must be above 0, got 0"),
-     ("margin", "inf", "--margin must be above 0"),
-     ("per_set", 0, "--per_set must be a number of rows, or none"),
-     ("keep", -1, "--keep must be 0 or more")],
-)  # fmt: skip
-def test_options_out_of_range(make, option, value, message):
-    with pytest.raises(ValueError, match=message):
-        make(**{option: value})
-
-
-def test_options_that_do_not_go_together(make):
-    with pytest.raises(ValueError, match=r"--margin 5\.0 cannot be met on unit vectors, whose distance is at most 2"):
-        make(objective="triplet", margin=5)
-    assert make(margin=5).recipe["margin"] == 5  # no triplets
-    with pytest.raises(ValueError, match="--keep and --replay compare unit vectors: they need --normalised true"):
-        make(keep=1, normalised="false")
-
-
-def test_sources_stay_out_of_cards(make, tiny_data):
-    shown = public_options(make(benchmarks=tiny_data, pit=tiny_data))
-    assert shown["sets"] == "all" and not {"benchmarks", "pit", "turl", "similarity", "replay"} & set(shown)
-    same, other = make(pit=tiny_data).identity(), make(sets="quote").identity()
-    assert make().identity() == same != other
 
 
 @pytest.fixture
@@ -334,39 +286,29 @@ def test_bertweet_gets_mean_pooling_and_reads_128_tokens(bertweet):
 
 
 # Figures as printed in table 1: DQ, CQ, DR, CR, Avg, PIT, TURL, STSb
-METRICS = ["dq_ndcg", "cq_ndcg", "dr_ndcg", "cr_ndcg", "benchmarks_ndcg", "pit_pearson", "turl_pearson",
-           "similarity_pearson"]  # fmt: skip
-PRINTED = [
-    ({}, [83.7, 72.1, 84.2, 68.3, 77.1, 66.1, 67.1, 72.4]),
-    ({"sets": "quote"}, [80.8, 68.9, 81.7, 65.0, 74.1, 67.4, 66.0, 72.4]),
-    ({"sets": "coquote"}, [80.7, 70.6, 80.8, 65.9, 74.5, 63.6, 64.3, 70.9]),
-    ({"sets": "reply"}, [81.5, 68.4, 82.2, 65.8, 74.5, 63.8, 67.3, 72.3]),
-    ({"sets": "coreply"}, [79.3, 69.0, 81.7, 67.5, 74.4, 62.1, 64.3, 67.3]),
-    ({"sets": "quote", "objective": "triplet", "normalised": "false", "margin": 5},
-     [67.7, 60.8, 71.5, 56.9, 64.2, 53.1, 43.4, 44.7]),
-]  # fmt: skip
+METRICS = [f"{name}_ndcg" for name in ("dq", "cq", "dr", "cr", "benchmarks")]
+METRICS += [f"{name}_pearson" for name in ("pit", "turl", "similarity")]
+TRIPLET = {"sets": "quote", "objective": "triplet", "normalised": "false", "margin": 5}
 
 
-@pytest.mark.parametrize(("options", "printed"), PRINTED)
+@pytest.mark.parametrize(
+    ("options", "printed"),
+    [
+        ({}, [83.7, 72.1, 84.2, 68.3, 77.1, 66.1, 67.1, 72.4]),
+        ({"sets": "quote"}, [80.8, 68.9, 81.7, 65.0, 74.1, 67.4, 66.0, 72.4]),
+        ({"sets": "coreply"}, [79.3, 69.0, 81.7, 67.5, 74.4, 62.1, 64.3, 67.3]),
+        (TRIPLET, [67.7, 60.8, 71.5, 56.9, 64.2, 53.1, 43.4, 44.7]),
+        ({"sets": "reply,quote"}, [None] * 8),
+    ],
+)
 def test_figures_of_the_paper(make, options, printed):
-    figures = paper_figures(make(**options))
-    assert [100 * figures[metric]["trained"] for metric in METRICS] == pytest.approx(printed)
+    system = make(**options)
+    figures = system.paper.printed(system.recipe)
+    ours = [value and pytest.approx(value / 100) for value in printed]
+    assert [figures[metric]["trained"] for metric in METRICS] == ours
     base = [46.9, 42.5, 56.7, 44.1, 47.5, 38.5, 48.2, 48.2]
     assert [100 * figures[metric]["base"] for metric in METRICS] == pytest.approx(base)
     assert [figures[metric]["data"] for metric in METRICS] == ["twitter4sse"] * 5 + ["pit2015", "turl", "stsb"]
-
-
-def test_no_figure_where_the_paper_has_none(make):
-    for options in ({"sets": "reply,quote"}, {"objective": "triplet"}):
-        assert {figure["trained"] for figure in paper_figures(make(**options)).values()} == {None}
-    assert len(PAPER.results) == 8 * 7
-    assert [100 * paper_figures(make(), PAPER.headline)[metric]["trained"] for metric in METRICS] == pytest.approx(
-        PRINTED[0][1]
-    )
-
-
-def test_the_recipe_of_the_paper():
-    recipe = load_recipe("tweets-bertweet")
-    assert (recipe.batch_size, recipe.learning_rate, recipe.epochs, recipe.warmup) == (50, 2e-5, 1, 0.1)
-    assert (recipe.max_length, recipe.lora, recipe["scale"], recipe["per_set"]) == (128, False, 20, 250_000)
-    assert any(result.applies(recipe) and not result.of_base for result in PAPER.results)
+    assert len(system.paper.figures) == 8 * 7
+    paper = load_recipe("tweets-bertweet")
+    assert system.paper.printed(paper) == system.paper.printed(make().recipe)
