@@ -1,52 +1,66 @@
-"""The command line of `train.py`. Light: imports no torch, so that --help answers at once."""
+"""The command line of `train.py` and `opinion train`. Light: imports no torch, so that --help answers at once."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from dataset_scripts.base.cli import flag
-from dataset_scripts.base.hub import PublishError
+from dataset_scripts.base import cli
 from modeling import DEFAULT_RECIPE
 from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe
 
 GridPoint = tuple[dict[str, Any], Recipe]
 
 
-def parse(description: str, words: list[str], program: str = "train.py") -> tuple[Recipe, list[GridPoint]]:
-    """Reads the command line `[RECIPE] [--option value ...] [--grid OPTION=VALUES ...]`.
+def train(description: str, words: Sequence[str]) -> None:
+    """Runs a recipe, or a grid of them, as a command line says.
+
+    What the user can mend ends the program with one line and status 2.
 
     Args:
-        description: Help text.
-        words: After the program's name.
-        program: Its name, in front of messages.
+        description: What `--help` says first.
+        words: `[RECIPE] [--option value ...] [--grid OPTION=VALUES ...]`.
+    """
+    with cli.friendly_errors():
+        recipe, points = parse(description, words)
+        # torch's threads wait for each other by spinning: beside another busy process steps took 3 to 10 times as long
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+        from modeling.base.run import run, run_grid  # after parsing: importing torch takes seconds, --help must not
+
+        if points:
+            run_grid(recipe, points)
+        else:
+            run(recipe)
+
+
+def parse(description: str, words: Sequence[str]) -> tuple[Recipe, list[GridPoint]]:
+    """Reads a command line; `--help` prints the options with the recipe's values and ends the program.
 
     Returns:
-        The recipe, and the points of the grid (empty without --grid). Bad input ends the program with status 2
-        and a message that names the option and the cure.
+        The recipe, and the points of the grid (empty without --grid).
+
+    Raises:
+        ValueError: With the option and the cure.
     """
     name, *words = words if words and not words[0].startswith("-") else [DEFAULT_RECIPE, *words]
-    try:
-        if {"-h", "--help"} & set(words):
-            print(_help(description, load_recipe(name)))
-            sys.exit()
-        options, grid = _pairs(words)
-        recipe = load_recipe(name, options)
-        if grid and (recipe.push_to_hub or recipe.release):
-            raise ValueError("--grid excludes --push-to-hub and --release: publish the run that you choose")
-        return recipe, expand_grid(recipe, grid)
-    except ValueError as error:
-        print(f"{program}: error: {error}", file=sys.stderr)
-        sys.exit(2)
+    if {"-h", "--help"} & set(words):
+        print(_help(description, load_recipe(name)))
+        sys.exit()
+    options, grid = _pairs(words)
+    recipe = load_recipe(name, options)
+    if grid and (recipe.push_to_hub or recipe.release):
+        raise ValueError("--grid excludes --push-to-hub and --release: publish the run that you choose")
+    return recipe, expand_grid(recipe, grid)
 
 
-def _pairs(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Option -> value, where a flag without a value means true, and the axes of the grid."""
+def _pairs(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Option -> value, and the axes of the grid; a flag needs no value, and `--no-x` is `--x false`."""
     options: dict[str, str] = {}
     grid: list[str] = []
     words = list(words)
@@ -55,9 +69,11 @@ def _pairs(words: list[str]) -> tuple[dict[str, str], list[str]]:
         if not word.startswith("--"):
             raise ValueError(f"unexpected {word!r}: the recipe comes first, options look like --name value")
         key, equals, value = word[2:].partition("=")
-        if not equals:  # a negative number is a value, another option is not
-            value = "true" if not words or words[0].startswith("--") else words.pop(0)
         key = key.replace("-", "_")
+        if not equals and key.startswith("no_"):
+            key, value = key.removeprefix("no_"), "false"
+        elif not equals:  # a negative number is a value, another option is not
+            value = "true" if not words or words[0].startswith("--") else words.pop(0)
         if key == "grid":
             grid.append(value)
         elif key == "data" and key in options:  # a list: by commas, or repeated
@@ -80,9 +96,10 @@ def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
         value = recipe[key]
         shown = "none" if value is None else str(value).lower() if isinstance(value, bool) else value
         shown = ",".join(map(str, value)) if isinstance(value, list) else shown
-        yield f"  {flag(key) + ' ' + str(shown):38} {field.description}"
+        yield f"  {cli.flag(key) + ' ' + str(shown):38} {field.description}"
 
 
+# what follows serves rooms that do not have a `commands.py` yet
 @contextmanager
 def friendly_errors(program: str = "train.py") -> Iterator[None]:
     """Ends the program with the message of an error that the user can cure, without a traceback.
@@ -96,7 +113,7 @@ def friendly_errors(program: str = "train.py") -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         sys.exit(f"\n{program}: interrupted; the same command continues where this one stopped")
-    except (ValueError, OSError, PublishError) as error:
+    except (ValueError, OSError) as error:
         if os.environ.get("OPINION_TRACEBACK"):
             raise
         sys.exit(f"{program}: error: {error}\n(OPINION_TRACEBACK=1 shows where this was raised)")

@@ -251,6 +251,8 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
         raise ValueError(f"{path} cannot be read as YAML: {error}") from None
     if not isinstance(values, dict) or "system" not in values:
         raise ValueError(f"{path}: a recipe must name its system")
+    if not isinstance(values.get("options") or {}, dict):
+        raise ValueError(f"{path}: 'options:' holds no option: value")
     system, own = values.pop("system"), values.pop("options", None) or {}
     for key in values:
         if key not in SHARED:
@@ -280,7 +282,7 @@ def _value(system: str, key: str, text: str) -> Any:
         return text
     kinds = {field.annotation, *typing.get_args(field.annotation)} - {type(None)}
     lists = [kind for kind in kinds if typing.get_origin(kind) is list]
-    if lists and text.lower() != "none" and (len(kinds) == 2 or "," in text):
+    if lists and text.lower() != "none" and (len(kinds) == 2 or "," in text or text.startswith("[")):
         return [part.strip(" '\"") for part in text.strip("[] ").split(",")]
     if not lists and str not in kinds and re.fullmatch(r"\d+e\d+", text, re.IGNORECASE):
         return float(text)  # pydantic reads 1e4 as a fraction only
