@@ -55,7 +55,7 @@ def test_a_mistake_ends_with_status_2_before_anything_slow(root):
         (["xyzzy"], r"no recipe 'xyzzy'\. There are "),
         (["stance-demo", "extra"], "unexpected 'extra': the recipe comes first, options look like --name value"),
         (["--epochs", "3", "stance-demo"], "unexpected 'stance-demo': the recipe comes first"),
-        (["--seed"], "--seed true: it must be a valid integer"),
+        (["--seed"], "--seed true: give a whole number"),
         (["--grid", "margin"], "--grid 'margin' must look like"),
         (["--grid", "margin=1,2", "--push-to-hub", "org/name"], "--grid excludes --push-to-hub"),
         (["-x"], "unexpected '-x'"),
