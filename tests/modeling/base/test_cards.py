@@ -8,7 +8,7 @@ from huggingface_hub import ModelCard
 
 from modeling.base.cards import FOLDER, render_card, write_cards
 from modeling.base.recipe import load_recipe
-from modeling.base.report import public_options
+from modeling.base.results import public_options
 
 PRIVATE = {"data": "/secret/debates,org/kialo", "similarity": "/secret/stsb", "cache_dir": "/secret/cache"}
 RECIPE = PRIVATE | {"base": "/secret/base", "base_id": "org/base", "license": "mit", "seed": "7"}
@@ -26,7 +26,7 @@ def evaluation(name, headline, base, trained, caption=None):
         "task": "sentence-similarity", "headline": [f"{name}_{key}" for key in headline],
         "base": {f"{name}_{key}": value for key, value in base.items()},
         "trained": {f"{name}_{key}": value for key, value in trained.items()},
-        "caption": caption, "plot": f"plots/{name}.png",
+        "caption": caption, "plot": f"plots/{name}.png", "measures": {f"{name}_{key}": f"the {key}" for key in base},
     }  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def evaluation(name, headline, base, trained, caption=None):
 def system():
     return SimpleNamespace(
         recipe=load_recipe("stance-demo", RECIPE),
-        PAPER=SimpleNamespace(citation="@inproceedings{invented, pages = {1--2}}\n"),
+        paper=SimpleNamespace(citation="@inproceedings{invented, pages = {1--2}}\n"),
         TAGS=["stance"],
         USAGE="",
         ASYMMETRIC=False,
@@ -67,6 +67,7 @@ def results(system):
         ],
         "paper": {"stance_kl": {"table": "Table 2", "base": 0.004, "trained": None}},
         "paper_setup": "a big encoder on many debates",
+        "summary": None,
         "environment": {"python": "3.11.9", "torch": "2.13.0"},
     }  # fmt: skip
 
@@ -119,8 +120,8 @@ def test_what_could_not_be_measured_is_no_result(system, results):
     (entry,) = front["model-index"]
     assert [metric["type"] for result in entry["results"] for metric in result["metrics"]] == ["a_retrieved"]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "kialo (test)" in line]
-    assert rows == [["alignment_a_precision", "kialo (test)", "90", "", "0.500", "", ""],
-                    ["alignment_a_retrieved", "kialo (test)", "90", "", "2", "", "0"]]  # fmt: skip
+    assert rows == [["alignment_a_precision", "kialo (test)", "90", "0.500", ""],
+                    ["alignment_a_retrieved", "kialo (test)", "90", "2", "0"]]  # fmt: skip
 
 
 def test_front_matter_of_the_adapter(system, results):
