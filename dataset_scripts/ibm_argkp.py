@@ -13,9 +13,8 @@ from dataset_scripts.base.corpus import Corpus, CorpusConfig
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
 from dataset_scripts.base.reading import members, parse_score
-from dataset_scripts.base.sampling import across, within
 from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
-from dataset_scripts.base.splits import SPLIT_NAMES
+from dataset_scripts.base.splits import SPLIT_NAMES, across, within
 
 # what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
 RELEASES = {

@@ -17,9 +17,8 @@ from datasets.utils import tqdm
 
 from dataset_scripts.base.quality import MINIMUM_WORDS, bare, normalise
 from dataset_scripts.base.reading import ARCHIVES, members, parse_score
-from dataset_scripts.base.sampling import across, within
 from dataset_scripts.base.schema import PAIRS, TRIPLETS, Rows, pair_row, triplet_row
-from dataset_scripts.base.splits import FRACTIONS, SEED, split_groups
+from dataset_scripts.base.splits import FRACTIONS, SEED, across, split_groups, within
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentConfig, SentimentCorpus, parse_label
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Splits by group."""
+"""Splits by group, and samples of pairs that use every item about equally often."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from dataset_scripts.base.splits import linked_groups, split_groups
+from dataset_scripts.base.splits import across, linked_groups, split_groups, within
 
 
 def test_shares_and_remainder():
@@ -44,3 +44,13 @@ def test_items_are_linked_by_way_of_others():
     # 0 and 3 share nothing, but 2 shares a key with both; 4 has none
     assert linked_groups([["a"], ["b"], ["c", "a"], ["c"], [], ["b", "b"]]) == [0, 1, 0, 0, 2, 1]
     assert linked_groups([]) == []
+
+
+def test_samples_use_every_item_about_equally_often():
+    pairs = list(within(list("abcd"), 4))
+    assert pairs == [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    assert len({frozenset(pair) for pair in within(list("abcd"), 99)}) == 6
+    assert len({frozenset(pair) for pair in within(list("abcde"), 99)}) == 10
+    assert list(across(list("ab"), list("xyz"), 3)) == [("a", "x"), ("b", "y"), ("a", "z")]
+    assert len(set(across(list("abcd"), list("wxyz12"), 99))) == 24
+    assert list(within([], 3)) == list(across([], ["x"], 3)) == []
