@@ -17,10 +17,11 @@ from torch import nn
 
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
+from modeling.base import names
 from modeling.base.adapters import CONFIG, FINGERPRINT, attach_adapter, load_adapter, load_merged, read_json_file
+from modeling.base.names import BUNDLED, released_models
 
-BUNDLED, BUNDLED_ID = "bundled", "sentence-transformers/all-MiniLM-L6-v2"
-RELEASED = Path(__file__).parents[2] / "model_cards"
+BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
 _HUB_ID = r"[\w.-]+(/[\w.-]+)?"
 # these count positions from the padding's index + 1, so that two of them are never used
 _TWO_FEWER = {"mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}
@@ -124,11 +125,6 @@ def _positions(model: SentenceTransformer) -> int | None:
     return positions - 2 if positions and config.model_type in _TWO_FEWER else positions
 
 
-def released_models() -> list[str]:
-    """Names of the models whose adapters come with this project."""
-    return sorted(path.parent.name for path in RELEASED.glob(f"*/{CONFIG}"))
-
-
 def load_model(source: str | Path) -> SentenceTransformer:
     """Loads an encoder in one line, without a network where its files are here.
 
@@ -220,7 +216,7 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
 def local_folder(source: str | Path) -> Path:
     """The folder that a source names; that of a released model, unless there is another of its name."""
     folder = Path(source).expanduser()
-    return RELEASED / str(source) if not folder.is_dir() and str(source) in released_models() else folder
+    return names.RELEASED / str(source) if not folder.is_dir() and str(source) in released_models() else folder
 
 
 def adapter_folder(source: str | Path) -> Path:
@@ -285,7 +281,7 @@ def recorded_base(model: str) -> str | None:
     if model == BUNDLED:  # which is no name on the Hub
         return None
     path = Path(model).expanduser()
-    for folder in (path, path / "merged", RELEASED / model):
+    for folder in (path, path / "merged", names.RELEASED / model):
         for file, key in ((CONFIG, "base_model_name_or_path"), (FINGERPRINT, "base_model")):
             if base := (read_json(folder / file) or {}).get(key):
                 return base

@@ -1,35 +1,27 @@
-"""Publishes models, data sets and metrics: staged, searched for what must stay, sent in one commit and read back.
-
-    hf auth login                                                                   # once
-    python -m modeling.base.publish model runs/stance-mpnet org/stance-mpnet --dry_run       # what would be sent
-    python -m modeling.base.publish model runs/stance-mpnet org/stance-mpnet --private
-    python -m modeling.base.publish dataset data/kialo org/kialo-stance
-    python -m modeling.base.publish metric metrics/sgts org/sgts                             # evaluate.load("org/sgts")
-
-An interrupted command can be given again: what has arrived is not sent twice.
-"""
+"""Publishes models: runs and released adapters, staged, searched, proved and sent; and makes releases of runs."""
 
 from __future__ import annotations
 
-import argparse
-import sys
+import copy
+import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from dataset_scripts.base.hub import (
-    PublishError,
-    StagingError,
-    check_ready,
-    check_repo_id,
-    publish_dataset,
-    publish_metric,
-    push,
-    stage,
-)
-from dataset_scripts.base.scan import scan
+from dataset_scripts.base.files import read_json, write_json, write_text
+from dataset_scripts.base.hub import check_repo_id, push, stage
+from modeling import get_system
+from modeling.base import names
+from modeling.base.adapters import CONFIG, load_adapter, load_merged, read_fingerprint, save_merged
+from modeling.base.cards import PHASE, render_card, write_cards
+from modeling.base.models import BUNDLED_ID, base_of, load_backbone, resolve
+from modeling.base.recipe import load_recipe
+from modeling.base.system import System
 
-__all__ = ["PublishError", "StagingError", "check_ready", "publish_dataset", "publish_metric", "publish_run", "push"]
-__all__ += ["scan", "stage"]
+RESULTS = "results.json"
+# bytes of weights: what comes with the sources is cloned by everybody; with modules beside the adapter
+LIMIT, LIMIT_WITH_MODULES = 3_000_000, 4_000_000
 
 
 def publish_run(
@@ -41,100 +33,120 @@ def publish_run(
     endpoint: str | None = None,
     dry_run: bool = False,
     proved: bool = False,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
-    Before anything is sent, the staged copies are loaded and have to be what was trained, see `verify_run`.
+    In the copies' cards `{{repo_id}}` and `{{adapter_repo_id}}` become the two names. Before anything is sent, the
+    staged copies are loaded and have to be what was trained.
 
     Args:
-        run_dir: The run's folder; the staged copies go to `staged/` in it, see `stage_run`.
+        run_dir: The run's folder; the staged copies go to `staged/` in it.
         repo_id: "owner/name".
         forbidden_texts: Training texts that no published file may hold, see `scan`.
         private, token, endpoint: See `push`.
-        dry_run: Stage, scan and verify only.
-        proved: The files were loaded and proved just now, when they were saved: do not load them again.
+        dry_run: Stage, scan and prove only.
+        proved: The files were proved when they were saved just now: do not load the copies.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
 
     Raises:
-        ValueError: If the folder has no `merged/`, its weights are not what was trained, or the name is malformed.
-        StagingError: If anything must not be published; nothing was sent then.
-        PublishError: See `push`.
+        ValueError: If the folder has no `merged/`, or the name is malformed.
+        AdapterError: If the weights are not what was trained.
+        PublishError: See `push`; a StagingError if anything must not be published. Nothing was sent then.
     """
-    staged = stage_run(Path(run_dir), repo_id, forbidden_texts)
+    run_dir = Path(run_dir)
+    if not (run_dir / "merged").is_dir():
+        raise ValueError(f"{run_dir} has no merged/ folder: give the folder of a finished training run")
+    texts, staged = tuple(forbidden_texts), []
+    targets = {"repo_id": repo_id, "adapter_repo_id": f"{repo_id}-adapter"}
+    for part, target in zip(("merged", "adapter"), targets.values(), strict=True):
+        if (run_dir / part).is_dir():
+            check_repo_id(target)
+            summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, targets, replace=True)
+            staged.append({"repo_id": target, **summary})
     if not proved:
-        verify_run(Path(run_dir))
+        load_merged(run_dir / "staged" / "merged")
+        if (run_dir / "adapter").is_dir():
+            load_adapter(run_dir / "staged" / "adapter", load_backbone(base_of(run_dir / "adapter")))
     if dry_run:
         return staged
     options = {"token": token, "private": private, "endpoint": endpoint}
     return [push(summary["folder"], summary["repo_id"], **options) for summary in staged]
 
 
-def stage_run(run_dir: Path, repo_id: str, forbidden_texts: Iterable[str] = ()) -> list[dict]:
-    """Stages a training run's `merged/` and, if there is one, its `adapter/` to `staged/` in the run's folder.
+def publish_released(name: str, repo_id: str, **options: Any) -> list[dict[str, Any]]:
+    """Publishes a model that comes with the project: its adapter, and what this and its base merge to.
 
-    In the copies' cards `{{repo_id}}` and `{{adapter_repo_id}}` become the two names.
+    Args:
+        name: One of `released_models()`.
+        repo_id: "owner/name".
+        options: As for `publish_run`.
 
     Returns:
-        The result of `stage` for each, with `repo_id`.
+        As `publish_run`.
 
     Raises:
-        StagingError: If anything must not be published.
-        ValueError: If the folder has no `merged/`, or the name is malformed.
+        AdapterError: If the files do not make the released model.
+        PublishError: As `publish_run`.
     """
-    if not (run_dir / "merged").is_dir():
-        raise ValueError(f"{run_dir} has no merged/ folder: give the folder of a finished training run")
-    texts, staged = tuple(forbidden_texts), []
-    names = {"repo_id": repo_id, "adapter_repo_id": f"{repo_id}-adapter"}
-    for part, target in zip(("merged", "adapter"), names.values(), strict=True):
-        if (run_dir / part).is_dir():
-            check_repo_id(target)
-            summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, names, replace=True)
-            staged.append({"repo_id": target, **summary})
-    return staged
+    folder = names.RELEASED / name
+    results = read_json(folder / RESULTS)
+    system = get_system(results["system"])(load_recipe(name))
+    base = load_backbone(base_of(folder))
+    with tempfile.TemporaryDirectory(prefix="released-") as work:
+        run_dir = Path(work)
+        shutil.copytree(folder, run_dir / "adapter", ignore=shutil.ignore_patterns("plots", RESULTS, "README.md"))
+        model = load_adapter(folder, copy.deepcopy(base))
+        save_merged(model, run_dir / "merged", base, system, model.max_seq_length)
+        shutil.copytree(folder / "plots", run_dir / "merged" / "plots")
+        write_cards(system, results, run_dir)
+        return publish_run(run_dir, repo_id, **options, proved=True)
 
 
-def verify_run(run_dir: Path) -> None:
-    """Loads what `stage_run` staged, and proves that it is what was trained.
+def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[str] = ()) -> Path:
+    """Writes `model_cards/NAME`: adapter with heads, card and plots, searched and proved like a publication.
+
+    Args:
+        system: The system; its recipe names run and model.
+        results: The facts of the run, which are kept beside the adapter.
+        forbidden_texts: Training texts, none of which may stand in the card.
+
+    Returns:
+        The folder. `load_model("NAME")` finds it.
 
     Raises:
-        modeling.base.adapters.AdapterError: A ValueError, which says what is wrong.
+        ValueError: If the run has no adapter, its weights are too large, or its base does not come with the project.
+        StagingError: If anything was found that must not be published.
+        AdapterError: If the copy does not reproduce the trained model.
     """
-    from modeling.base.adapters import load_adapter, load_merged  # torch takes seconds to import
-    from modeling.base.models import base_of, load_backbone
-
-    staged = run_dir / "staged"
-    load_merged(staged / "merged")
-    if (run_dir / "adapter").is_dir():
-        load_adapter(staged / "adapter", load_backbone(base_of(run_dir / "adapter")))
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """The command line: see the module's docstring."""
-    publish = {"model": publish_run, "dataset": publish_dataset, "metric": publish_metric}
-    parser = argparse.ArgumentParser(prog="python -m modeling.base.publish", description=__doc__.splitlines()[0])
-    parser.add_argument("kind", choices=publish)
-    parser.add_argument("path", type=Path, help="a run's folder, a data set's or a metric's")
-    parser.add_argument("repo_id", help="owner/name")
-    parser.add_argument("--private", action="store_true", help="create a private repository")
-    parser.add_argument("--dry_run", action="store_true", help="stage and scan, list the files, send nothing")
-    parser.add_argument("--forbidden_texts", type=Path, help="model: file with one training text per line")
-    options = parser.parse_args(arguments)
-    keywords = {"private": options.private, "dry_run": options.dry_run}
-    if options.forbidden_texts and options.kind == "model":
-        keywords["forbidden_texts"] = options.forbidden_texts.read_text(encoding="utf-8").splitlines()
-    try:
-        results = publish[options.kind](options.path, options.repo_id, **keywords)
-    except (PublishError, ValueError, OSError) as error:
-        sys.exit(str(error))
-    for result in results if isinstance(results, list) else [results]:
-        if options.dry_run:
-            skipped = ", ".join(result["skipped"]) or "nothing"
-            print(f"{result['repo_id']}: would send {', '.join(result['files'])}; skipped: {skipped}")
-        else:
-            print(f"{result['url']}: {result['uploaded']} files sent, commit {result['commit']}")
+    recipe = system.recipe
+    adapter, target = recipe.run_dir / "adapter", names.RELEASED / recipe.name
+    backbone = resolve(recipe.base, recipe.base_id)
+    if backbone.hub_id != BUNDLED_ID:
+        raise ValueError(f"--release needs the base that comes with the project, {BUNDLED_ID}, not {backbone.hub_id}")
+    if target.exists() and not (target / CONFIG).is_file():
+        raise ValueError(f"--release: {target.name} in model_cards/ is no release: give the recipe another name")
+    if not adapter.is_dir():
+        raise ValueError("--release needs an adapter: train with --lora")
+    limit = LIMIT_WITH_MODULES if "modules" in read_fingerprint(adapter) else LIMIT
+    if (size := weight_bytes(adapter)) > limit:
+        raise ValueError(
+            f"--release: the adapter has {size:,} bytes, more than {limit:,}: train with a lower --lora-rank"
+        )
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work) / recipe.name
+        shutil.copytree(adapter, folder)
+        if (plots := recipe.run_dir / "merged" / "plots").is_dir():
+            shutil.copytree(plots, folder / "plots")
+        write_text(folder / "README.md", render_card(system, results, "released"))
+        # without the course of training
+        write_json(folder / RESULTS, results | {"phases": [{k: p[k] for k in PHASE} for p in results["phases"]]})
+        load_adapter(folder, load_backbone(backbone))
+        stage(folder, target, "model", forbidden_texts, replace=True)
+    return target
 
 
-if __name__ == "__main__":
-    main()
+def weight_bytes(folder: Path) -> int:
+    """Size of all weights in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))

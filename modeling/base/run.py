@@ -13,13 +13,13 @@ from transformers import set_seed
 from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import read_json, write_json
+from dataset_scripts.base.hub import check_ready
 from modeling import get_system
-from modeling.base import publish as hub
 from modeling.base.adapters import count_parameters
 from modeling.base.cards import write_cards
 from modeling.base.grid import write_grid
+from modeling.base.publish import publish_run, release
 from modeling.base.recipe import Recipe
-from modeling.base.release import release
 from modeling.base.results import evaluate_run, evaluation_options, print_report
 from modeling.base.system import System
 from modeling.base.training import check_world_size, process_state, train
@@ -39,7 +39,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     state = process_state()
     system = get_system(recipe.system)(recipe)
     if recipe.push_to_hub:
-        hub.check_ready(recipe.push_to_hub)
+        check_ready(recipe.push_to_hub)
     if state.is_main_process:
         claim_folder(recipe)
     state.wait_for_everyone()
@@ -99,7 +99,7 @@ def claim_folder(recipe: Recipe) -> None:
 def push(recipe: Recipe, system: System) -> None:
     """Publishes the run; refuses if a training text would go along."""
     texts = system.load_data().texts
-    for pushed in hub.publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
+    for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
         print(f"published {pushed['url']}" + (" (unchanged)" if pushed["unchanged"] else f" at {pushed['commit']}"))
 
 

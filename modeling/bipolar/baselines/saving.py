@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.base.tables import markdown
 from huggingface_hub import ModelCardData
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json, write_text
-from modeling.base.cards import FOLDER
+from dataset_scripts.base.tables import markdown
 from modeling.base.models import resolve
+from modeling.base.names import RELEASED
 from modeling.base.results import environment
 from modeling.bipolar.baselines.fine_tuning import RESULTS, Settings, working_folder
 
-TEMPLATE = FOLDER / "counterargument_encoders.md"
+TEMPLATE = RELEASED / "counterargument_encoders.md"
 
 
 def publish(

@@ -6,7 +6,10 @@ import pytest
 import yaml
 from huggingface_hub import ModelCard
 
-from modeling.base.cards import FOLDER, render_card, write_cards
+from dataset_scripts.base.files import read_json
+from modeling import get_system
+from modeling.base.cards import render_card, write_cards
+from modeling.base.names import RELEASED, released_models
 from modeling.base.recipe import load_recipe
 from modeling.base.results import public_options
 
@@ -20,14 +23,23 @@ DEMONSTRATIONS = [
 ]
 
 
-def evaluation(name, headline, base, trained, caption=None):
+def evaluation(name, base, trained, caption=None):
+    """Facts of an evaluator; `base` and `trained` are dicts of measure -> figure, all of which the card shows."""
+    figures = [{f"{name}_{key}": value for key, value in each.items()} for each in (base, trained)]
     return {
-        "name": name, "title": f"what {name} is", "dataset": "kialo (test)", "dataset_id": "org/kialo", "rows": 90,
-        "task": "sentence-similarity", "headline": [f"{name}_{key}" for key in headline],
-        "base": {f"{name}_{key}": value for key, value in base.items()},
-        "trained": {f"{name}_{key}": value for key, value in trained.items()},
-        "caption": caption, "plot": f"plots/{name}.png", "measures": {f"{name}_{key}": f"the {key}" for key in base},
-    }  # fmt: skip
+        "name": name,
+        "title": f"what {name} is",
+        "dataset": "kialo (test)",
+        "dataset_id": "org/kialo",
+        "rows": 90,
+        "task": "sentence-similarity",
+        "headline": list(figures[0]),
+        "measures": {key: f"meaning of {key}" for key in figures[0]},
+        "base": figures[0],
+        "trained": figures[1],
+        "caption": caption,
+        "plot": f"plots/{name}.png",
+    }
 
 
 @pytest.fixture
@@ -36,40 +48,36 @@ def system():
         recipe=load_recipe("stance-demo", RECIPE),
         paper=SimpleNamespace(citation="@inproceedings{invented, pages = {1--2}}\n"),
         TAGS=["stance"],
-        USAGE="",
+        USAGE='\nIts heads: `Heads("{{repo_id}}")`.\n',
         ASYMMETRIC=False,
-        SOURCES=("stance", "similarity", "inference"),
     )
 
 
 @pytest.fixture
 def results(system):
     """The facts of an invented run."""
+    measured = [
+        evaluation("stance", {"auroc": 0.5, "kl": 0.1}, {"auroc": 0.876543, "kl": 1.25}, "Picture."),
+        evaluation("similarity", {"spearman": 0.81, "found": 2}, {"spearman": None, "found": 0}),
+    ]
+    rows = [dict(zip(("first", "second", "shows", "base", "trained"), row, strict=True)) for row in DEMONSTRATIONS]
     return {
         "name": "stance-demo",
         "system": "stance",
         "base_model": "org/base",
         "recipe": public_options(system),
-        "evaluation_options": {"evaluate_on": "test"},
+        "evaluation_options": {"evaluate_on": "test", "license": "mit"},
         "sources": ["debates", "org/kialo"],
         "counts": {"pairs before the filter": 12345, "pairs in training": 1234},
         "trainable_parameters": 2359296,
         "all_parameters": 111845760,
         "phases": [PHASE],
-        "evaluations": [
-            evaluation(
-                "stance", ["auroc", "kl"], {"auroc": 0.5, "kl": 0.1}, {"auroc": 0.876543, "kl": 1.25}, "Picture."
-            ),
-            evaluation("similarity", ["spearman"], {"spearman": 0.81}, {"spearman": 0.79}),
-        ],
-        "demonstrations": [
-            dict(zip(("first", "second", "shows", "base", "trained"), row, strict=True)) for row in DEMONSTRATIONS
-        ],
+        "evaluations": measured,
+        "demonstrations": rows,
         "paper": {"stance_kl": {"table": "Table 2", "base": 0.004, "trained": None}},
         "paper_setup": "a big encoder on many debates",
-        "summary": None,
         "environment": {"python": "3.11.9", "torch": "2.13.0"},
-    }  # fmt: skip
+    }
 
 
 def parts(card):
@@ -79,10 +87,24 @@ def parts(card):
     return yaml.safe_load(front), text
 
 
+def cells(text, beginning):
+    lines = [line for line in text.splitlines() if line.startswith(f"| {beginning}")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+@pytest.mark.parametrize("name", released_models())
+def test_a_released_card_says_what_was_measured(name):
+    results = read_json(RELEASED / name / "results.json")
+    system = get_system(results["system"])(load_recipe(name))
+    assert (RELEASED / name / "README.md").read_text(encoding="utf-8") == render_card(system, results, "released")
+    figures = [each for each in results["evaluations"] for key in ("base", "trained") if not each[key]]
+    assert not figures and {"base", "trained"} < set(results["demonstrations"][0])
+
+
 def test_front_matter_of_the_merged_model(system, results):
-    front, _ = parts(render_card(system, results, "merged"))
-    index = front.pop("model-index")
-    widget = front.pop("widget")
+    card = render_card(system, results, "merged")
+    front, _ = parts(card)
+    (index,), widget = front.pop("model-index"), front.pop("widget")
     assert front == {
         "language": "en",
         "license": "mit",
@@ -105,87 +127,64 @@ def test_front_matter_of_the_merged_model(system, results):
             "output": [{"label": "Dogs make a noise.", "score": 0.8}],
         },
     ]
-    (entry,) = index
-    assert entry["name"] == "stance-demo"
-    found = {metric["type"]: metric["value"] for result in entry["results"] for metric in result["metrics"]}
-    assert found == {"auroc": 0.8765, "kl": 1.25, "spearman": 0.79}
-    assert {(result["dataset"]["type"], result["dataset"]["name"], result["dataset"]["split"])
-            for result in entry["results"]} == {("org/kialo", "kialo (test)", "test")}  # fmt: skip
+    assert index["name"] == "stance-demo"
+    figures = {metric["type"]: metric["value"] for result in index["results"] for metric in result["metrics"]}
+    assert figures == {"auroc": 0.8765, "kl": 1.25, "found": 0}  # of what could not be measured there is no result
+    assert {tuple(result["dataset"].values()) for result in index["results"]} == {("org/kialo", "kialo (test)", "test")}
+    assert len(ModelCard(card).data.eval_results) == 3  # the Hub reads them
+    assert "datasets" not in parts(render_card(system, results | {"sources": ["demo"]}, "merged"))[0]
 
 
-def test_what_could_not_be_measured_is_no_result(system, results):
-    found = evaluation("alignment", ["a_precision", "a_retrieved"], {"a_precision": 0.5, "a_retrieved": 2},
-                       {"a_precision": None, "a_retrieved": 0})  # fmt: skip
-    front, text = parts(render_card(system, results | {"evaluations": [found]}, "merged"))
-    (entry,) = front["model-index"]
-    assert [metric["type"] for result in entry["results"] for metric in result["metrics"]] == ["a_retrieved"]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "kialo (test)" in line]
-    assert rows == [["alignment_a_precision", "kialo (test)", "90", "0.500", ""],
-                    ["alignment_a_retrieved", "kialo (test)", "90", "2", "0"]]  # fmt: skip
-
-
-def test_front_matter_of_the_adapter(system, results):
-    front, _ = parts(render_card(system, results, "adapter"))
+@pytest.mark.parametrize("kind", ["adapter", "released"])
+def test_front_matter_of_the_adapter(system, results, kind):
+    front, _ = parts(render_card(system, results, kind))
     assert (front["base_model"], front["base_model_relation"]) == ("org/base", "adapter")
     assert front["library_name"] == "peft"
     assert front["tags"][-2:] == ["lora", "peft"]
     assert "model-index" not in front  # the figures are those of the merged files
 
 
-def test_no_data_set_on_the_hub(system, results):
-    front, _ = parts(render_card(system, results | {"sources": ["demo"]}, "merged"))
-    assert "datasets" not in front
-
-
-@pytest.mark.parametrize("kind", ["merged", "adapter"])
-def test_the_hub_can_load_it(system, results, kind):
-    card = ModelCard(render_card(system, results, kind))
-    assert card.data.license == "mit"
-    assert card.data.base_model == "org/base"
-    if kind == "merged":
-        assert sorted(result.metric_value for result in card.data.eval_results) == [0.79, 0.8765, 1.25]
-
-
-@pytest.mark.parametrize("kind", ["merged", "adapter"])
+@pytest.mark.parametrize("kind", ["merged", "adapter", "released"])
 def test_nothing_private_and_nothing_left_over(system, results, kind):
     card = render_card(system, results, kind)
     assert "/secret" not in card
-    assert "{{repo_id}}" in card  # staging puts the name there
+    assert ("{{repo_id}}" in card) == (kind != "released")  # staging puts the name there
     assert ("{{adapter_repo_id}}" in card) == (kind == "adapter")
-    assert "$" not in card
+    assert "{%" not in card and "{{ " not in card and "\n\n\n" not in card
+    assert ("![Picture.](plots/stance.png)" in card) == (kind != "adapter")  # the pictures are published once
 
 
 def test_text_of_the_merged_model(system, results):
     _, text = parts(render_card(system, results, "merged"))
     lines = text.splitlines()
     assert text.lstrip().startswith("# stance-demo\n")
-    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "kialo (test)" in line] == [
-        ["stance_auroc", "kialo (test)", "90", "", "0.500", "", "0.877"],  # a cell without a figure stays empty
+    # measure, data, rows, paper's base, base, paper (only where it has figures), ours; empty where nothing was measured
+    assert cells(text, "stance_") == [
+        ["stance_auroc", "kialo (test)", "90", "", "0.500", "", "0.877"],
         ["stance_kl", "kialo (test)", "90", "0.004", "0.100", "", "1.250"],
-        ["similarity_spearman", "kialo (test)", "90", "", "0.810", "", "0.790"],
     ]
-    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| opposite")] == [
-        ["opposite stance", "Cats are fine.", "Cats aren't fine.", "0.91", "0.10"]
+    assert cells(text, "similarity_") == [
+        ["similarity_spearman", "kialo (test)", "90", "", "0.810", "", ""],
+        ["similarity_found", "kialo (test)", "90", "", "2", "", "0"],
     ]
-    assert "![Picture.](plots/stance.png)" in lines
+    assert cells(text, "opposite") == [["opposite stance", "Cats are fine.", "Cats aren't fine.", "0.91", "0.10"]]
     assert "plots/similarity.png" not in text  # it has no picture
-    assert "12,345 pairs before the filter, 1,234 pairs in training" in text
-    phase = "- pairs: 38 optimiser steps over 1,234 rows (1.5 epochs at most) in 62 s, 40 rows/s"
-    assert phase in lines
-    assert "- trainable parameters: 2,359,296 of 111,845,760 (2.11 %)" in lines
-    assert "a big encoder on many debates" in text
-    assert "@inproceedings{invented, pages = {1--2}}" in lines
-    assert (FOLDER / "stance" / "README.md").read_text(encoding="utf-8").strip() in text
-    assert "Trained with python 3.11.9, torch 2.13.0." in lines
-    assert ["|", "seed", "|", "7", "|"] in [line.split() for line in lines]
+    for line in (
+        "Data: debates, org/kialo (12,345 pairs before the filter, 1,234 pairs in training).",
+        "- pairs: 38 optimiser steps over 1,234 rows (1.5 epochs at most) in 62 s, 40 rows/s",
+        "- trainable parameters: 2,359,296 of 111,845,760 (2.11 %)",
+        "The paper's figures: a big encoder on many debates. A cell without a figure was not measured.",
+        "@inproceedings{invented, pages = {1--2}}",
+        "Trained with python 3.11.9, torch 2.13.0.",
+    ):
+        assert line in lines
+    assert cells(text, "seed") == [["seed", "7"]]
+    prose = (RELEASED / "stance" / "README.md").read_text(encoding="utf-8").strip()
+    # what it cannot do stands before how it is used
+    assert text.index("## Results") < text.index(prose) < text.index("## Use")
 
 
-def usage(card):
-    """The Python example of a card."""
-    return card.split("```python\n")[1].split("```")[0]
-
-
-def test_usage_is_python_that_works(system, results):
+def test_usage_is_python_that_works(system, results, monkeypatch):
     calls = []
 
     class Encoder:
@@ -202,28 +201,19 @@ def test_usage_is_python_that_works(system, results):
         def similarity(self, first, rest):
             return first, rest
 
-    for kind, names in {"merged": ["{{repo_id}}"], "adapter": ["org/base", "{{adapter_repo_id}}"]}.items():
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", Encoder)
+    monkeypatch.setattr("modeling.base.models.load_model", Encoder)
+    names = {"merged": ["{{repo_id}}"], "adapter": ["org/base", "{{adapter_repo_id}}"], "released": ["stance-demo"]}
+    for kind, loaded in names.items():
         calls.clear()
-        code = usage(render_card(system, results, kind))
-        exec(
-            code.replace("from sentence_transformers import SentenceTransformer", ""), {"SentenceTransformer": Encoder}
-        )
-        # quotation marks and apostrophes in a text do no harm
-        assert calls == [*names, ["Cats are fine.", "Cats aren't fine.", 'He said: "cats!"']]
-
-
-def test_queries_and_documents_are_embedded_as_such(system, results):
-    system.ASYMMETRIC = True
-    code = usage(render_card(system, results, "merged"))
-    assert "print(model.similarity(model.encode_query(texts[:1]), model.encode_document(texts[1:])))\n" in code
-
-
-def test_a_system_adds_its_own_usage(system, results):
-    system.USAGE = '\nIts heads: `Heads("{{repo_id}}")`.\n'
-    names = {"merged": "{{repo_id}}", "adapter": "{{adapter_repo_id}}", "released": "stance-demo"}
-    for kind, name in names.items():
         card = render_card(system, results, kind)
-        assert f'embeddings[1:]))\n```\n\nIts heads: `Heads("{name}")`.\n\n' in card
+        exec(card.split("```python\n")[1].split("```")[0], {})
+        # quotation marks and apostrophes in a text do no harm
+        assert calls == [*loaded, ["Cats are fine.", "Cats aren't fine.", 'He said: "cats!"']]
+        assert f'embeddings[1:]))\n```\n\nIts heads: `Heads("{loaded[-1]}")`.\n\n' in card
+    system.ASYMMETRIC = True
+    code = render_card(system, results, "merged")
+    assert "print(model.similarity(model.encode_query(texts[:1]), model.encode_document(texts[1:])))\n" in code
 
 
 def test_cards_are_written_where_there_is_a_model(system, results, tmp_path):
@@ -234,11 +224,3 @@ def test_cards_are_written_where_there_is_a_model(system, results, tmp_path):
     (tmp_path / "adapter").mkdir()
     write_cards(system, results, tmp_path)
     assert "# stance-demo (LoRA adapter)" in (tmp_path / "adapter" / "README.md").read_text(encoding="utf-8")
-
-
-def test_a_released_adapter_is_loaded_by_its_name(system, results):
-    card = render_card(system, results, "released")
-    assert 'model = load_model("stance-demo")' in card
-    assert "{{" not in card
-    assert "![Picture.](plots/stance.png)" in card
-    assert yaml.safe_load(card.split("---")[1])["base_model_relation"] == "adapter"
