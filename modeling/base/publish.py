@@ -91,8 +91,7 @@ def publish_released(name: str, repo_id: str, **options: Any) -> list[dict[str, 
         PublishError: As `publish_run`.
     """
     folder = names.RELEASED / name
-    results = read_json(folder / RESULTS)
-    system = get_system(results["system"])(load_recipe(name))
+    system, results = released_facts(name)
     base = load_backbone(base_of(folder))
     with tempfile.TemporaryDirectory(prefix="released-") as work:
         run_dir = Path(work)
@@ -102,6 +101,18 @@ def publish_released(name: str, repo_id: str, **options: Any) -> list[dict[str, 
         shutil.copytree(folder / "plots", run_dir / "merged" / "plots")
         write_cards(system, results, run_dir)
         return publish_run(run_dir, repo_id, **options, proved=True)
+
+
+def released_facts(name: str) -> tuple[System, dict[str, Any]]:
+    """The system of a released model, and the facts that were measured when it was made."""
+    results = read_json(names.RELEASED / name / RESULTS)
+    return get_system(results["system"])(load_recipe(name)), results
+
+
+def write_released_cards() -> None:
+    """Writes the cards of all released models again, as after a change of prose or template."""
+    for name in names.released_models():
+        write_text(names.RELEASED / name / "README.md", render_card(*released_facts(name), "released"))
 
 
 def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[str] = ()) -> Path:

@@ -7,9 +7,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from dataset_scripts.base.files import read_json, write_json
-from modeling.base import models
+from modeling.base import models, names
 from modeling.base.adapters import AdapterError, distance, save_adapter
-from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, released_models, resolve
+from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, resolve
 from tests.tiny import adapted, save_run
 
 TEXTS = ["we love the trams every day", "they hate it"]
@@ -32,9 +32,9 @@ def run_folder(tiny_base, tmp_path, base_is_bundled):
 
 def test_every_form_of_a_model_gives_the_same_vectors(run_folder, tmp_path, monkeypatch):
     shutil.copytree(run_folder / "adapter", tmp_path / "cards" / "stance-tiny")
-    monkeypatch.setattr(models, "RELEASED", tmp_path / "cards")
+    monkeypatch.setattr(names, "RELEASED", tmp_path / "cards")
     monkeypatch.chdir(tmp_path.parent)  # a name is found from anywhere
-    assert released_models() == ["stance-tiny"]
+    assert names.released_models() == ["stance-tiny"]
     expected = load_model(run_folder).encode(TEXTS)
     for source in (run_folder / "merged", run_folder / "adapter", "stance-tiny"):
         assert distance(load_model(source).encode(TEXTS), expected) < SAME, source

@@ -14,7 +14,7 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json, write_text
-from modeling.base import models, release
+from modeling.base import models, names
 from modeling.base import publish as hub
 from modeling.base.adapters import AdapterError, add_lora, save_adapter, save_merged
 from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, resolve
@@ -300,11 +300,10 @@ def test_an_adapter_with_heads_is_not_switched(run):
 
 
 def test_a_release_has_its_heads(run, tmp_path, monkeypatch):
-    for module in (release, models):
-        monkeypatch.setattr(module, "RELEASED", tmp_path / "model_cards")
-    monkeypatch.setattr(release, "render_card", lambda system, results, kind: "A model.\n")
+    monkeypatch.setattr(names, "RELEASED", tmp_path / "model_cards")
+    monkeypatch.setattr(hub, "render_card", lambda system, results, kind: "A model.\n")
     recipe = read_json(run[0] / "recipe.json") | {"run_dir": run[0], "name": "bipolar-tiny"}
-    folder = release.release(SimpleNamespace(recipe=SimpleNamespace(**recipe)), {})
+    folder = hub.release(SimpleNamespace(recipe=SimpleNamespace(**recipe)), {"phases": []})
     assert {path.name for path in folder.glob("*.safetensors")} == {"adapter_model.safetensors", WEIGHTS}
     loaded = BipolarEncoder.from_pretrained("bipolar-tiny")
     assert np.allclose(outputs(loaded), outputs(BipolarEncoder.from_pretrained(run[0])), rtol=1e-3, atol=1e-4)

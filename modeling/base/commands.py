@@ -1,0 +1,117 @@
+"""`opinion models` and `opinion publish`: what comes with the suite, and how a model, a corpus or a metric goes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dataset_scripts.base import cli
+from dataset_scripts.base.files import read_json
+from modeling.base.names import RELEASED, released_models
+
+app = cli.app("Models that come with the suite, and publishing.")
+publish = cli.app(
+    "Publish on the Hugging Face Hub: staged, searched for secrets and training texts, sent in one commit."
+)
+app.add_typer(publish, name="publish")
+
+Repository = Annotated[str, typer.Argument(metavar="ORG/NAME", help="Repository, made if there is none.")]
+Private = Annotated[bool, typer.Option("--private", help="In a private repository; refuse a public one.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Stage, search and prove, list the files, send nothing.")]
+
+
+@app.command("models")
+def list_models() -> None:
+    """List the models that come with the suite: for what, figures beside the base's, size, licence."""
+    for name in released_models():
+        facts = read_json(RELEASED / name / "results.json")
+        size = sum(path.stat().st_size for path in (RELEASED / name).glob("*.safetensors")) / 1e6
+        print(f"{name}: {purpose(facts['system'])}")
+        licence = facts["evaluation_options"]["license"].replace("other", "licence of its data, see its card")
+        print(f"    {licence}; {size:.1f} MB on {facts['base_model']}; base -> model:")
+        for each in facts["evaluations"]:
+            figures = [(key, each["base"][key], each["trained"][key]) for key in each["headline"]]
+            for key, base, trained in [row for row in figures if isinstance(row[2], float) and row[1] is not None][:1]:
+                print(f"    {key} {base:.3f} -> {trained:.3f} on {each['dataset']}, {each['rows']:,} rows")
+        print()
+    print("All figures, limits and an example: README.md of a model in model_cards/. Load one with load_model(NAME).")
+
+
+def purpose(system: str) -> str:
+    """The first sentence on the intended use of a system's models."""
+    prose = (RELEASED / system / "README.md").read_text(encoding="utf-8")
+    text = prose.partition("## Intended use")[2].strip()
+    return " ".join(re.split(r"(?<=\.)\s", text, maxsplit=1)[0].split())
+
+
+@publish.command("model")
+def publish_model(
+    path: Annotated[str, typer.Argument(metavar="RUN|NAME", help="Folder of a run, or a released model's name.")],
+    repo_id: Repository,
+    private: Private = False,
+    dry_run: DryRun = False,
+    forbidden_texts: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="File of texts, one a line, that must not go out.")
+    ] = None,
+) -> None:
+    """Publish merged/ of a run as ORG/NAME and its adapter/ as ORG/NAME-adapter, or a model of the suite."""
+    folder = Path(path).expanduser()
+    if not folder.is_dir() and path not in released_models():
+        hint = cli.suggest(path, released_models()) or f"; released models are {', '.join(released_models())}"
+        raise ValueError(f"there is no run and no released model {path!r}{hint}")
+    texts = forbidden_texts.read_text(encoding="utf-8").splitlines() if forbidden_texts else ()
+
+    def publish() -> list[dict[str, Any]]:
+        from modeling.base.publish import publish_released, publish_run  # imports torch
+
+        options = {"private": private, "dry_run": dry_run, "forbidden_texts": texts}
+        return (
+            publish_run(folder, repo_id, **options) if folder.is_dir() else publish_released(path, repo_id, **options)
+        )
+
+    _publish(publish, repo_id, dry_run)
+
+
+@publish.command("corpus")
+def publish_corpus(
+    path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of opinion corpus build.")],
+    repo_id: Repository,
+    private: Private = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Publish a corpus as a data set; one whose terms forbid a public copy only with --private."""
+    from dataset_scripts.base.hub import publish_dataset
+
+    _publish(lambda: [publish_dataset(path, repo_id, private=private, dry_run=dry_run)], repo_id, dry_run)
+
+
+@publish.command("metric")
+def publish_metric(
+    path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of the metric, as metrics/sgts.")],
+    repo_id: Repository,
+    private: Private = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Publish a metric as a Space, from which evaluate.load("ORG/NAME") takes it."""
+    from dataset_scripts.base import hub
+
+    _publish(lambda: [hub.publish_metric(path, repo_id, private=private, dry_run=dry_run)], repo_id, dry_run)
+
+
+def _publish(publish: Callable[[], list[dict[str, Any]]], repo_id: str, dry_run: bool) -> None:
+    """Checks what needs no network before the work, and says what came of it."""
+    from dataset_scripts.base.hub import check_ready, check_repo_id
+
+    check_repo_id(repo_id) if dry_run else check_ready(repo_id)
+    for result in publish():
+        if dry_run:
+            skipped = ", ".join(result["skipped"]) or "nothing"
+            print(f"{result['repo_id']}: would send {', '.join(result['files'])}; skipped: {skipped}")
+        elif result["unchanged"]:
+            print(f"{result['url']}: unchanged, commit {result['commit']}")
+        else:
+            print(f"{result['url']}: {result['uploaded']} files sent, commit {result['commit']}")
