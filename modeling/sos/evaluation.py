@@ -11,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 
 from metrics.opinion_similarity.opinion_similarity import opinion_similarity
 from modeling.base.evaluation import Evaluator, PairEvaluator
-from modeling.base.plots import plot_distributions
+from modeling.base.plots import densities
 from modeling.base.vectors import pair_similarities
 
 BROADLY_DIFFERENT = 1.5  # the highest mean score, of 0 to 4, of pairs that people find rather different (Table 9)
@@ -116,5 +116,5 @@ class TripletAccuracyEvaluator(Evaluator):
 
     def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
         groups = {label: dict(zip(self.groups, values, strict=True)) for label, values in scores.items()}
-        plot_distributions(groups, path, f"{self.dataset}: {self.title}")
+        densities(groups, path, f"{self.dataset}: {self.title}")
         return f"Cosine similarity of {self.title}, by model: {', '.join(scores)} ({self.dataset})."

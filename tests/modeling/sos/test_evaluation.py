@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator
-from tests.tiny import opinions, triplets
+from tests.tiny import triplets
 
 FACTS = {"title": "opinions", "dataset": "tiny (test)", "dataset_id": "tiny"}
 TEXTS = list("abcdefgh")
@@ -36,38 +36,22 @@ def test_opinions_are_grouped_at_one_and_a_half():
 
 
 def test_opinion_metrics():
-    found = opinion_evaluator().prefixed(COSINES)
-    assert (found["opinions_n_different"], found["opinions_n_similar"]) == (4, 4)
+    found = opinion_evaluator().metrics(COSINES)
+    assert (found["n_different"], found["n_similar"]) == (4, 4)
     # the cosines' ranks are 8 2 1 6 3 7 4 5: behind them 0, 5, 5, 1, 3, 0 and 1 higher ones, 15 of 28 rise
-    assert found["opinions_kendall"] == pytest.approx((15 - 13) / 28)
-    assert found["opinions_kendall_different"] == pytest.approx((2 - 4) / 6)  # 8 2 1 6: (2, 6) and (1, 6) rise
-    assert found["opinions_kendall_similar"] == pytest.approx((4 - 2) / 6)  # 3 7 4 5: all but (7, 4) and (7, 5)
+    assert found["kendall"] == pytest.approx((15 - 13) / 28)
+    assert found["kendall_different"] == pytest.approx((2 - 4) / 6)  # 8 2 1 6: (2, 6) and (1, 6) rise
+    assert found["kendall_similar"] == pytest.approx((4 - 2) / 6)  # 3 7 4 5: all but (7, 4) and (7, 5)
     # 0.9 and 0.8 lie above the third quartile of .65, and only 0.9 is of a pair that people put into their lowest
     # quarter; 0.1 and 0.2 lie below the first of .275, and neither is of a similar pair
-    assert found["opinions_wrong_quartile_different"] == 0.25
-    assert found["opinions_wrong_quartile_similar"] == 0
-    assert all(f"opinions_{key}" in found for key in OpinionEvaluator.headline + OpinionEvaluator.measures)
-
-
-def test_the_other_wrong_quartile():
-    # the other way round .1 and .2 belong to scores of 3 and 3.5, and the latter is in the highest quarter
-    found = opinion_evaluator().prefixed(COSINES[::-1])
-    assert found["opinions_wrong_quartile_similar"] == 0.25
+    assert found["wrong_quartile_different"] == 0.25
+    assert found["wrong_quartile_similar"] == 0
+    assert all(key in found for key in OpinionEvaluator.headline)
 
 
 def test_nothing_to_correlate_is_no_figure():
     found = opinion_evaluator().metrics(np.full(8, 0.5))
     assert set(found) == set(OpinionEvaluator.measures) and not any(found.values())
-
-
-def test_a_perfect_measure():
-    found = opinion_evaluator().prefixed(np.array(SCORES) / 4)
-    assert [found[f"opinions_{key}"] for key in ("pearson", "kendall")] == pytest.approx([1, 1])
-
-
-def test_cosines_come_from_the_encoder():
-    cosines = dict(zip(TEXTS, COSINES, strict=True)) | {"x": 1.0}
-    assert opinion_evaluator().scores(Fake(cosines)) == pytest.approx(COSINES)
 
 
 @pytest.mark.parametrize("score", [4.5, -1, float("nan")])
@@ -77,9 +61,9 @@ def test_a_score_outside_of_the_scale_is_refused(score):
 
 
 def test_a_group_without_pairs_has_no_figure():
-    found = opinion_evaluator([2, 2.5, 3, 3.5, 4, 3.75, 3.25, 2.25]).prefixed(COSINES)
-    assert found["opinions_pearson_different"] is None
-    assert found["opinions_n_different"] == 0
+    found = opinion_evaluator([2, 2.5, 3, 3.5, 4, 3.75, 3.25, 2.25]).metrics(COSINES)
+    assert found["pearson_different"] is None
+    assert found["n_different"] == 0
 
 
 def test_triplet_accuracy():
@@ -104,19 +88,3 @@ def test_accuracy_is_that_of_the_library(tiny_base):
         theirs["cosine_accuracy"]
     )
     assert 0 < theirs["cosine_accuracy"] < 1
-
-
-def test_pictures(tmp_path):
-    found = {"base": COSINES, "trained": COSINES[::-1]}
-    caption = opinion_evaluator().draw(found, tmp_path / "opinions.png")
-    assert caption == "Cosine similarity of opinions, by model: base, trained (tiny (test))."
-    rows = {"anchor": ["x"] * 8, "positive": TEXTS, "negative": TEXTS}
-    scores = {label: np.stack([values, values / 2]) for label, values in found.items()}
-    assert TripletAccuracyEvaluator(rows, **FACTS).draw(scores, tmp_path / "triplets.png")
-    assert all((tmp_path / f"{name}.png").stat().st_size > 5000 for name in ("opinions", "triplets"))
-
-
-def test_the_tiny_opinions_have_both_groups():
-    rows = [row for row in opinions("trams") if row["domain"] == "laptop"]
-    columns = {key: [row[key] for row in rows] for key in ("sentence1", "sentence2", "score")}
-    assert np.bincount(OpinionEvaluator(columns, **FACTS).labels).tolist() == [3, 3]

