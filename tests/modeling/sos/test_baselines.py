@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 from datasets import Dataset
 
-from modeling import cli
 from modeling.base.words import glove, tokens
 from modeling.sos import baselines
 from modeling.sos.baselines import Similarities, content_word_movers, rouge, tf_idf
 from modeling.sos.baselines import word_movers as wmd
-from modeling.sos.commands import check_rows, figures, render
+from modeling.sos.commands import app, check_rows, figures, render
 
 # unit vectors at right angles, but for their lengths, which are not to matter
 COMPASS = {"good": (3.0, 0.0), "great": (0.0, 1.0), "bad": (-1.0, 0.0), "awful": (0.0, -0.5)}
@@ -136,7 +135,7 @@ def test_the_command_keeps_what_it_computed(tiny_data, tiny_base, tmp_path, monk
     words = ["baselines", "sos", str(tiny_data), "--model", str(tiny_base), "--cache-dir", str(tmp_path / "cache")]
     for _ in range(2):
         with pytest.raises(SystemExit, match="0"):
-            cli.build()([*words, "-o", str(tmp_path / "out")])
+            app([*words, "-o", str(tmp_path / "out")])
     assert calls == ["first", "second"] and "written to" in capsys.readouterr().out
     results = pd.read_csv(tmp_path / "out" / "results.csv")
     assert {"first", "second", "tiny"} == set(results["model"]) and set(results["who"]) == {"ours"}
