@@ -140,5 +140,5 @@ def test_the_command_keeps_what_it_computed(tiny_data, tiny_base, tmp_path, monk
     results = pd.read_csv(tmp_path / "out" / "results.csv")
     assert {"first", "second", "tiny"} == set(results["model"]) and set(results["who"]) == {"ours"}
     similarities = pd.read_csv(tmp_path / "out" / "similarities.csv")
-    assert list(similarities) == ["id", "domain", "score", "first", "second", "tiny"]
+    assert list(similarities) == ["id", "score", "domain", "first", "second", "tiny"]
     assert (tmp_path / "out" / "pearson.png").stat().st_size > 5000
