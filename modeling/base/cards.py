@@ -41,6 +41,7 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
         kind: `merged`, `adapter`, or `released`: the adapter as it comes with this project.
     """
     base, name = results["base_model"], results["name"]
+    prose = RELEASED / results["system"] / "README.md"
     examples = results["demonstrations"]
     first = examples[0]["first"]
     texts = [first, *(row["second"] for row in examples if row["first"] == first)]
@@ -62,7 +63,7 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
         paper_setup=results["paper_setup"],
         results=table(comparison(results)),
         legend=legend(results),
-        prose=(RELEASED / results["system"] / "README.md").read_text(encoding="utf-8").strip(),
+        prose=prose.read_text(encoding="utf-8").strip() if prose.is_file() else "",
         texts=[json.dumps(text, ensure_ascii=False) for text in texts],
         asymmetric=system.ASYMMETRIC,
         usage=system.USAGE.strip().replace(REPO, {"merged": REPO, "adapter": ADAPTER_REPO}.get(kind, name)),

@@ -149,15 +149,16 @@ def evaluate_run(
     data: Data,
     phases: list[dict[str, Any]],
     parameters: dict[str, int],
+    trained: SentenceTransformer,
 ) -> dict[str, Any]:
-    """Evaluates the base and the merged files, as loaded from disk, on the test split, and draws the plots.
+    """Evaluates the base and the merged model, as loaded from its files, on the test split, and draws the plots.
 
     Returns:
         The facts that cards and reports are written from.
     """
     recipe, paper = system.recipe, system.paper
     folder = recipe.run_dir / "merged"
-    models = {"base": system.load_base(), "trained": system.load_trained()}
+    models = {"base": system.load_base(), "trained": trained}
     shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
     cache = Path(recipe.cache_dir).expanduser() / "embeddings"
     # the vectors of a model that is evaluated once would fill the disk over the runs of a grid

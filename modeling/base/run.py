@@ -21,7 +21,6 @@ from modeling.base.grid import write_grid
 from modeling.base.publish import publish_run, release
 from modeling.base.recipe import Recipe
 from modeling.base.results import evaluate_run, evaluation_options, print_report
-from modeling.base.system import System
 from modeling.base.training import check_world_size, process_state, train
 
 
@@ -43,7 +42,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if state.is_main_process:
         claim_folder(recipe)
     state.wait_for_everyone()
-    results = read_json(recipe.run_dir / "results.json")
+    results, data, trained = read_json(recipe.run_dir / "results.json"), None, None
     if results is None or results["evaluation_options"] != evaluation_options(system):
         with state.local_main_process_first():  # one process computes what is cached, the others read it
             data = system.load_data()
@@ -57,17 +56,23 @@ def run(recipe: Recipe) -> dict[str, Any]:
         if state.is_main_process:
             if not saved:
                 (recipe.run_dir / "results.json").unlink(missing_ok=True)  # of the files that are now replaced
-                system.save(model)
-            results = evaluate_run(system, tests, data, phases, parameters)
+                trained = system.save(model)
+            merged = system.load_trained() if trained is None else trained
+            results = evaluate_run(system, tests, data, phases, parameters, merged)
             write_cards(system, results, recipe.run_dir)
             write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
     if not state.is_main_process:
         return {}
     print_report(results, recipe.run_dir)
+    if recipe.release or recipe.push_to_hub:  # neither of which a training text may go along with
+        texts = (data or system.load_data()).texts
     if recipe.release:
-        print(f"released as {release(system, results, system.load_data().texts)}")
+        print(f"released as {release(system, results, texts)}")
     if recipe.push_to_hub:
-        push(recipe, system)
+        proved = trained is not None  # just now, when the files were saved
+        for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, texts, recipe.private, proved=proved):
+            state_of = "(unchanged)" if pushed["unchanged"] else f"at {pushed['commit']}"
+            print(f"published {pushed['url']} {state_of}")
     return results
 
 
@@ -94,13 +99,6 @@ def claim_folder(recipe: Recipe) -> None:
             shutil.rmtree(recipe.run_dir.resolve())  # it may be a link, which rmtree refuses
             recipe.run_dir.resolve().mkdir()
         write_json(path, mine)
-
-
-def push(recipe: Recipe, system: System) -> None:
-    """Publishes the run; refuses if a training text would go along."""
-    texts = system.load_data().texts
-    for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, forbidden_texts=texts, private=recipe.private):
-        print(f"published {pushed['url']}" + (" (unchanged)" if pushed["unchanged"] else f" at {pushed['commit']}"))
 
 
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
