@@ -51,13 +51,14 @@ class Evaluator(BaseEvaluator):
     def __call__(
         self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        return self.prefixed(self.metrics(self.scores(model)))
+        return self.prefixed(self.scores(model))
 
-    def prefixed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by metric key, with this evaluator's name in front; counts stay whole, and None stays None."""
-        floats = {key: value for key, value in values.items() if value is not None and not isinstance(value, int)}
+    def prefixed(self, scores: Any) -> dict[str, float | int | None]:
+        """The metrics of scores, with this evaluator's name in front; counts stay whole, and None stays None."""
+        metrics = self.metrics(scores)
+        floats = {key: value for key, value in metrics.items() if value is not None and not isinstance(value, int)}
         floats = self.prefix_name_to_metrics(floats, self.name)
-        return {name: floats.get(name, value) for name, value in ((f"{self.name}_{k}", v) for k, v in values.items())}
+        return {name: floats.get(name, value) for name, value in ((f"{self.name}_{k}", v) for k, v in metrics.items())}
 
     @abstractmethod
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Any:
@@ -200,7 +201,7 @@ def evaluate_models(
                 "task": evaluator.task,
                 "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
                 "measures": {f"{evaluator.name}_{key}": meaning for key, meaning in evaluator.measures.items()},
-                "figures": {label: evaluator.prefixed(evaluator.metrics(each)) for label, each in scores.items()},
+                "figures": {label: evaluator.prefixed(each) for label, each in scores.items()},
                 "intervals": {
                     label: {f"{evaluator.name}_{key}": list(ends) for key, ends in evaluator.intervals(each).items()}
                     for label, each in scores.items()

@@ -293,41 +293,5 @@ def _gridded(axis: plt.Axes) -> None:
     axis.set_axisbelow(True)
 
 
-# what follows serves rooms that do not call the functions above yet
+# what follows serves a room that does not call the functions above yet
 LINES = ("--", "-", "-.", ":")
-plot_distributions = densities
-
-
-def plot_alignment(panels: list[tuple[str, float, np.ndarray, dict[str, np.ndarray]]], path: Path, title: str) -> None:
-    """Draws, for each statement, the share of its own group among the texts it finds: by cosine and by rank.
-
-    Ranks compare models whose cosines lie at other levels.
-
-    Args:
-        panels: (statement, threshold, whether each text is of its group, label of a model -> cosines), one per row.
-        path: PNG to write.
-        title: Above the figure.
-    """
-    figure, axes = plt.subplots(
-        len(panels), 2, figsize=(9, 3 * len(panels)), sharey=True, squeeze=False, constrained_layout=True
-    )
-    for (statement, threshold, aligned, models), (by_cosine, by_rank) in zip(panels, axes, strict=True):
-        for number, (label, cosines) in enumerate(models.items()):
-            style = {**model_style(number), "label": label}
-            order = np.argsort(-cosines, kind="stable")
-            ranks = np.arange(1, len(order) + 1)
-            shares = np.cumsum(aligned[order]) / ranks
-            # of millions of points the first ones matter most
-            drawn = np.unique(np.geomspace(min(5, len(order)), len(order), 2000).round().astype(int)) - 1
-            by_cosine.plot(cosines[order][drawn], shares[drawn], **style)
-            by_rank.plot(ranks[5 - 1 : 100], shares[5 - 1 : 100], **style)
-        by_cosine.axvline(threshold, color="black", linewidth=0.8, linestyle=":", label="threshold of the paper")
-        for axis in (by_cosine, by_rank):
-            axis.axhline(aligned.mean(), color="black", linewidth=0.8, label="share among all texts")
-        by_cosine.set_title(statement, loc="left")
-        by_cosine.set_ylabel("share of its group")
-        by_cosine.set_xlabel(f"cosine from which texts count (at least {5} do)")
-        by_rank.set_xlabel("number of most similar texts")
-    axes[0, 0].set_ylim(0, 1.02)
-    axes[0, 0].legend(frameon=False, loc="lower left", fontsize="small")
-    save_figure(figure, path, title)
