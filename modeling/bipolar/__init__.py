@@ -12,6 +12,8 @@ from modeling.base.recipe import OnlyTestSource, Positive, Recipe, Source, Syste
 class Options(SystemOptions):
     """Options of the system, with the paper's values where it has them."""
 
+    architecture: Literal["heads", "bi-encoder", "cross-encoder"] = "heads"
+    """heads: the system; bi-encoder: one encoder for points, one for counters; cross-encoder: reads both together"""
     split: Literal["clean", "official"] = "clean"
     """of the corpus; clean: debates on one thesis stay together; official: as published, which leaks"""
     objective: Literal["triplet", "ranking"] = "triplet"
@@ -22,6 +24,8 @@ class Options(SystemOptions):
     """batch: whole debates in each; drawn for each epoch: random, of the debate, or hard: more and more the nearest"""
     hard_rate: float = Field(0.02, gt=0)
     """of negatives hard: probability of the nearest per epoch"""
+    anchor: Literal["point", "positive"] = "point"
+    """of negatives hard: nearest to the point, where a retriever finds them, or to its counter, as in the paper"""
     margin: float = Field(1.0, gt=0)
     """of triplets: Euclidean distance by which the negative must be farther"""
     scale: float = Field(20.0, gt=0)
@@ -47,12 +51,18 @@ class Options(SystemOptions):
 
     @model_validator(mode="after")
     def _consistent(self) -> Options:
+        if self.architecture != "heads" and self.negatives == "batch":
+            raise ValueError(f"--architecture {self.architecture} needs --negatives random, debate or hard")
         if self.objective == "triplet" and self.negatives == "batch":
             raise ValueError("--objective triplet needs a negative in each row: --negatives random, debate or hard")
         return self
 
     def check(self, recipe: Recipe) -> None:
-        """Refuses a pooling that an adapter's files cannot hold."""
+        """Refuses what an adapter's files cannot hold."""
+        if self.architecture != "heads" and recipe.lora:
+            raise ValueError(f"--architecture {self.architecture} trains all weights: use --lora false")
+        if self.architecture == "cross-encoder" and (recipe.push_to_hub or recipe.release):
+            raise ValueError("a cross-encoder is a baseline of the tables: it is neither released nor pushed")
         if self.pooling == "cls" and recipe.lora:
             raise ValueError(
                 "--pooling cls changes a module that a LoRA adapter's files do not hold: use --lora false, or "

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import torch
 from datasets import concatenate_datasets
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import CrossEncoder, SentenceTransformer
+from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
+from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 from sentence_transformers.sentence_transformer.modules import Pooling
+from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.sources import has_config, source_name
@@ -23,8 +26,17 @@ from modeling.base.adapters import copy_adapter, save_adapter, save_merged, scal
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator
 from modeling.base.models import adapter_folder
-from modeling.base.recipe import listed
+from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
+from modeling.bipolar.baselines.encoders import (
+    ROUTES,
+    PairTrainer,
+    RerankingEvaluator,
+    build_bi_encoder,
+    build_cross_encoder,
+    labelled_pairs,
+    save_cross_encoder,
+)
 from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.encoder import USAGE
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, retrieval
@@ -47,6 +59,9 @@ class BipolarSystem(System):
     retrieval head of its own for candidates (`shared: false`), which can tell counters from points, scores of both
     heads joined with a weight learned on validation data (`fusion: learned`), and a start from another adapter. Unlike
     in the paper u is of unit length throughout, as for all systems here, with the paper's pooling too.
+
+    The paper's own baselines are trained by the same recipe with `architecture: bi-encoder` or `cross-encoder`, see
+    `modeling.bipolar.baselines.encoders`.
     """
 
     PRIMARY = "counters_accuracy_epa"
@@ -69,6 +84,11 @@ class BipolarSystem(System):
         ),
     ]
 
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__(recipe)
+        if self.options.architecture == "cross-encoder":  # which has no vectors to compare
+            self.DEMONSTRATIONS, self.USAGE = [], ""
+
     def load_data(self) -> Data:
         recipe, split = self.recipe, self.options.split
         rows = concatenate_datasets([self.rows(source, SPLITS[split], "train") for source in recipe.data])
@@ -80,35 +100,48 @@ class BipolarSystem(System):
         groups = {name: rows[name] for name in rows.column_names if name not in ("point", "counter")}
         return Data(train, [source_name(source) for source in recipe.data], counts, groups)
 
-    def build_model(self) -> SentenceTransformer:
+    def build_model(self) -> SentenceTransformer | CrossEncoder:
         """The encoder of u, which carries the heads; in training these belong to the loss."""
-        model, options = super().build_model(), self.options
+        recipe, options = self.recipe, self.options
+        torch.manual_seed(recipe.seed)
+        if options.architecture == "bi-encoder":
+            return build_bi_encoder(self.backbone, recipe.max_length)
+        if options.architecture == "cross-encoder":
+            return build_cross_encoder(self.backbone, recipe.max_length)
+        model = super().build_model()
         if options.pooling == "cls":
             model[1] = Pooling(model[0].get_embedding_dimension(), "cls")
         if options.start:
             copy_adapter(adapter_folder(options.start), model)
-        torch.manual_seed(self.recipe.seed)
+        torch.manual_seed(recipe.seed)
         heads = BipolarHeads(model.get_embedding_dimension(), options.shared, options.difference, options.normalised)
         # 0 where only retrieval is trained, none where only classification is
         heads.fusion_weight = {"retrieval": 0.0, "classification": None}.get(options.task, options.fusion)
         attach_heads(model, heads)
         return model
 
-    def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
+    def phases(self, model: SentenceTransformer | CrossEncoder, data: Data) -> Iterator[Phase]:
         """One phase where batches have the negatives; else one per epoch, so that negatives are drawn again."""
         recipe, options, rows = self.recipe, self.options, data.train["counters"]
-        loss = BipolarLoss(
-            model,
-            heads_of(model),
-            options.objective,
-            options.task,
-            options.margin,
-            options.scale,
-            options.hardest,
-        )
-        sampler = {"batch_sampler": partial(GroupedBatchSampler, groups=data.groups["group"])}
-        arguments = sampler if options.objective == "ranking" else {}
-        if options.negatives == "batch":
+        heads, trainer, arguments = options.architecture == "heads", None, {}
+        if options.architecture == "bi-encoder":
+            loss: nn.Module = TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, options.margin)
+            arguments = {"router_mapping": ROUTES}
+        elif options.architecture == "cross-encoder":
+            loss, trainer = BinaryCrossEntropyLoss(model), PairTrainer
+        else:
+            loss = BipolarLoss(
+                model,
+                heads_of(model),
+                options.objective,
+                options.task,
+                options.margin,
+                options.scale,
+                options.hardest,
+            )
+        if heads and options.objective == "ranking":
+            arguments = {"batch_sampler": partial(GroupedBatchSampler, groups=data.groups["group"])}
+        if heads and options.negatives == "batch":
             yield Phase("counters", rows, loss, recipe.epochs, arguments)
             return
         candidates = Candidates(rows.to_dict() | data.groups)
@@ -118,37 +151,46 @@ class BipolarSystem(System):
             if (negatives := read_json(path)) is None:
                 negatives = self._negatives(model, candidates, epoch)
                 write_json(path, negatives)
-            yield Phase(f"epoch-{epoch}", rows.add_column("negative", negatives), loss, 1.0, arguments)
+            if trainer is None:
+                drawn = rows.add_column("negative", negatives)
+            else:
+                drawn = labelled_pairs(rows["point"], rows["counter"], negatives)
+            yield Phase(f"epoch-{epoch}", drawn, loss, 1.0, arguments, trainer)
 
-    def _negatives(self, model: SentenceTransformer, candidates: Candidates, epoch: int) -> list[str]:
+    def _negatives(self, model: SentenceTransformer | CrossEncoder, candidates: Candidates, epoch: int) -> list[str]:
         options, seed = self.options, (self.recipe.seed, epoch)
         if options.negatives != "hard":
             return random_negatives(candidates, seed, "sda" if options.negatives == "debate" else "epa")
-        queries, documents, _ = retrieval(model, candidates)
+        retriever = self.load_base() if isinstance(model, CrossEncoder) else model
+        queries, documents, _ = retrieval(retriever, candidates)
         probability = hard_probability(epoch, options.hard_rate)
-        return hard_negatives(candidates, documents, probability, seed, "point", queries)
+        return hard_negatives(candidates, documents, probability, seed, options.anchor, queries)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         options, testing = self.options, split == "test"
+        crosses = options.architecture == "cross-encoder"
         limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
         sources = listed(options.counters) or self.recipe.data
         evaluators: list[Evaluator] = [self._counters(sources, options.split, split, limit)]
         other = next(name for name in SPLITS if name != options.split)
         if testing and all(has_config(source, SPLITS[other]) for source in sources):
             evaluators.append(self._counters(sources, other, split, limit))
-        if testing and (source := options.similarity):
+        if testing and not crosses and (source := options.similarity):
             rows, name = self.rows(source, "similarity", split, limit), source_name(source)
             facts = {"dataset": f"{name} ({split})", "dataset_id": name}
             evaluators.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
         return evaluators
 
-    def _counters(self, sources: list[str], of_corpus: str, split: str, limit: int | None) -> CounterargumentEvaluator:
+    def _counters(self, sources: list[str], of_corpus: str, split: str, limit: int | None) -> Evaluator:
         rows = [self.rows(source, SPLITS[of_corpus], split) for source in sources]
         name = ", ".join(source_name(source) for source in sources)
-        return CounterargumentEvaluator(
+        kind = CounterargumentEvaluator
+        if self.options.architecture == "cross-encoder":
+            kind = partial(RerankingEvaluator, retriever=self.load_base())
+        return kind(
             concatenate_datasets(rows).to_dict(),
-            of_corpus if split == "test" else "counters",
-            limit,
+            name=of_corpus if split == "test" else "counters",
+            limit=limit,
             title=f"best counter-arguments, {of_corpus} split",
             dataset=f"{name} ({split}, {of_corpus})",
             dataset_id=name,
@@ -157,6 +199,10 @@ class BipolarSystem(System):
     def save(self, model: SentenceTransformer) -> SentenceTransformer:
         """Writes adapter/ (with LoRA) and merged/ with both heads, and the weight that joins their scores."""
         recipe, heads = self.recipe, heads_of(model)
+        if isinstance(model, CrossEncoder):
+            return save_cross_encoder(model, recipe.run_dir / "merged")
+        if heads is None:
+            return super().save(model)
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
         if heads.fusion_weight == LEARNED:
@@ -171,7 +217,8 @@ class BipolarSystem(System):
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:
         """Writes the heads, see `modeling.bipolar.files`."""
-        save_heads(model, folder)
+        if heads_of(model) is not None:
+            save_heads(model, folder)
 
     @classmethod
     def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The rows of tables 2 and 3 of Shi et al. (2023) as data, and what each of them ranks first for the points of a split."""
+"""The rows of tables 2 and 3 of Shi et al. (2023): what each of them ranks first for the points of a split."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from typing import Any
 import joblib
 import numpy as np
 from datasets import Dataset
-from huggingface_hub import constants
 from sentence_transformers import CrossEncoder, SentenceTransformer
-from torch import nn
 from tqdm.auto import tqdm
 
-from dataset_scripts.base.files import read_json
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.base.sources import load_split
 from modeling.base.models import identity, load_model
 from modeling.base.vectors import Vectors
+from modeling.bipolar.baselines.encoders import load_cross_encoder, predict_pairs
 from modeling.bipolar.baselines.learned import SIMPLE_SD, draw_examples, fit_logistic, fit_trees, rank_trees
 from modeling.bipolar.baselines.rows import FEATURES, WORDS, Row
 from modeling.bipolar.baselines.words import FULL, PART, FeatureTable, rank_linear
@@ -101,7 +99,9 @@ def read_split(source: str, name: str, split: str, cache: Path) -> Split:
     Raises:
         ValueError: If there is no such configuration or split, a column is missing, it is empty, or a value is no text.
     """
-    return Split(name, check_rows(load_split(source, CONFIGS[name], split, cache), f"{source} ({CONFIGS[name]}, {split})"))
+    return Split(
+        name, check_rows(load_split(source, CONFIGS[name], split, cache), f"{source} ({CONFIGS[name]}, {split})")
+    )
 
 
 def check_rows(rows: Dataset, where: str) -> dict[str, list[str]]:
@@ -138,23 +138,6 @@ def load_models(named: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Any
             raise ValueError(f"--{option.replace('_', '-')} {source}: {error}") from error
         models[option, source] = loaded[key]
     return models
-
-
-def load_cross_encoder(source: str) -> CrossEncoder:
-    """A CrossEncoder that gives one score, or one for either class, of which the second is "counters it".
-
-    Raises:
-        ValueError: If the model at `source` is of another kind: the library would give it a new layer.
-    """
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        config = read_json(folder / "config.json") or {}
-        if not any("SequenceClassification" in name for name in config.get("architectures") or []):
-            raise ValueError("config.json names no model for sequence classification: this is no CrossEncoder")
-    model = CrossEncoder(str(folder if folder.is_dir() else source), local_files_only=constants.HF_HUB_OFFLINE)
-    if model.num_labels not in (1, 2):
-        raise ValueError(f"the CrossEncoder tells {model.num_labels} classes apart; 1 or 2 are needed")
-    return model
 
 
 def bm25(candidates: Candidates) -> np.ndarray:
@@ -284,7 +267,9 @@ class Ranker:
         for setting in SETTINGS:
             blocks = np.array_split(np.arange(len(points)), range(BLOCK, len(points), BLOCK))
             parts = [
-                cached(VERSION, key, weights, setting, block, trees is not None, lambda: self._table(split, size), trees)
+                cached(
+                    VERSION, key, weights, setting, block, trees is not None, lambda: self._table(split, size), trees
+                )
                 for block in tqdm(blocks, f"{row.name}, {setting}", unit_scale=BLOCK, unit="point", leave=False)
             ]
             best[setting], possible = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -300,7 +285,9 @@ class Ranker:
         examples = draw_examples(train.candidates)
         cached, whole = self.memory.cache(_features, ignore=["table"]), FULL if self.full else PART
         key = train.digest, self._encoder_key(whole)
-        starts = tqdm(range(0, len(examples), BLOCK), "features of examples", unit_scale=BLOCK, unit="point", leave=False)
+        starts = tqdm(
+            range(0, len(examples), BLOCK), "features of examples", unit_scale=BLOCK, unit="point", leave=False
+        )
         features = [
             cached(VERSION, key, whole, examples[start : start + BLOCK], lambda: self._table(train, whole))
             for start in starts
@@ -330,11 +317,7 @@ class Ranker:
 
 
 def _predict(version: int, key: str, pairs: list[tuple[str, str]], model: CrossEncoder) -> np.ndarray:
-    scores = model.predict(pairs, batch_size=32, show_progress_bar=False, activation_fn=nn.Identity())
-    scores = scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0]
-    if not np.isfinite(scores).all():
-        raise ValueError("the cross-encoder's scores are no numbers (NaN): its weights are damaged")
-    return scores
+    return predict_pairs(model, pairs)
 
 
 def _features(

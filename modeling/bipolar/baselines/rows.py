@@ -19,7 +19,7 @@ class Row:
         retriever: `features`, `bm25`, or the option that names the model.
         reranker: The option that names the model, empty for none.
         reranked: What the table calls the re-ranker.
-        fused: Whether the re-ranker's scores are joined with those of retrieval; else they alone decide, as in the paper.
+        fused: Whether its scores are joined with those of retrieval; else they alone decide, as in the paper.
         sources: The models by option, once they are known.
         label: Which of several models of one option this row is of.
     """

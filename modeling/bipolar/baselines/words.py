@@ -346,7 +346,9 @@ def highest(lower: np.ndarray, upper: np.ndarray, weights: np.ndarray) -> np.nda
 
 def shares(counts: csr_matrix) -> csr_matrix:
     """Counts divided by their sum in each row; rows without any stay empty."""
-    return normalize(counts.astype(float), norm="l1")
+    result = counts.astype(float)
+    result.data /= np.repeat(np.asarray(result.sum(axis=1)).ravel(), np.diff(result.indptr))
+    return result
 
 
 def _exact(table: FeatureTable, row: int, pool: np.ndarray, side: int, candidate: int) -> float:

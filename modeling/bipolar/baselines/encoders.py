@@ -1,0 +1,186 @@
+"""The two encoders that the paper trains beside its own: a bi-encoder, and a cross-encoder that re-ranks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from datasets import Dataset
+from huggingface_hub import constants
+from sentence_transformers import CrossEncoder, SentenceTransformer
+from sentence_transformers.base.modules import Router
+from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
+from sentence_transformers.sentence_transformer.modules import Normalize
+from torch import nn
+from transformers.utils import logging as transformers_logging
+
+from dataset_scripts.base.files import atomic_folder, read_json, write_json
+from modeling.base.adapters import PROBES, TOLERANCE, AdapterError
+from modeling.base.evaluation import Evaluator
+from modeling.base.models import Backbone, load_backbone
+from modeling.base.training import Repairs
+from modeling.bipolar.candidates import Candidates, reranked, sample, shortlist
+from modeling.bipolar.evaluation import retrieval
+
+ROUTES = {"point": "query", "counter": "document", "negative": "document"}
+RERANKED = 10  # of the retrieved candidates, while a cross-encoder is trained
+
+
+def build_bi_encoder(backbone: Backbone, max_length: int) -> SentenceTransformer:
+    """Two copies of the base, `encode_query` and `encode_document`, that give unit vectors (Shi et al., section 4.1).
+
+    The paper takes BERT's [CLS] as it is; here the base's own pooling stays, and vectors have length 1, so that the
+    triplet loss's Euclidean distance and the ranking's dot product have one order.
+    """
+    routes = [
+        [module for module in load_backbone(backbone, max_length) if not isinstance(module, Normalize)]
+        for _ in range(2)
+    ]
+    model = SentenceTransformer(modules=[Router.for_query_document(*routes), Normalize()])
+    model.model_card_data.base_model = backbone.hub_id
+    return model
+
+
+class PairTrainer(Repairs, CrossEncoderTrainer):
+    """The library's trainer of cross-encoders, exact after interruptions."""
+
+    ARGUMENTS = CrossEncoderTrainingArguments
+
+
+def build_cross_encoder(backbone: Backbone, max_length: int) -> CrossEncoder:
+    """The base with a new layer for one logit on its [CLS] token, that a text counters a point (section 4.2).
+
+    The paper has two logits, of which only the difference counts. Of a pair that is longer than `max_length` the longer
+    text is cut, token by token, until both are of one length, then both in turn. Of the pairs in counterargs-18's clean
+    training split 25 % fit into 256 tokens, which hold 68 % of all tokens; 512 hold 95 %.
+
+    Raises:
+        ValueError: If the base cannot be loaded, or has not so many positions.
+    """
+    load_backbone(backbone, max_length)
+    with _silent():  # they report the new layer as missing, and the base as one of single texts
+        return CrossEncoder(
+            backbone.path, num_labels=1, max_length=max_length, local_files_only=constants.HF_HUB_OFFLINE
+        )
+
+
+def labelled_pairs(points: Sequence[str], counters: Sequence[str], negatives: Sequence[str]) -> Dataset:
+    """Each point with its counter (label 1) and with its negative (0)."""
+    labels = [1.0] * len(points) + [0.0] * len(points)
+    return Dataset.from_dict({"point": [*points, *points], "text": [*counters, *negatives], "label": labels})
+
+
+def save_cross_encoder(model: CrossEncoder, folder: Path) -> CrossEncoder:
+    """Writes a cross-encoder, and returns what is loaded again, which gives the same scores.
+
+    Raises:
+        AdapterError: If it does not.
+    """
+    pairs = list(product(PROBES, repeat=2))
+    with atomic_folder(folder) as temporary:
+        model.save_pretrained(str(temporary), create_model_card=False)
+        config = read_json(temporary / "config.json")
+        config.pop("_name_or_path", None)  # a local path
+        write_json(temporary / "config.json", config)
+        loaded = load_cross_encoder(str(temporary))
+        live, read = (each.predict(pairs, show_progress_bar=False) for each in (model, loaded))
+        if not np.abs(live - read).max() <= TOLERANCE:  # also true of NaN
+            raise AdapterError(f"{folder}: the written cross-encoder does not reproduce the trained one")
+    return loaded
+
+
+def load_cross_encoder(source: str) -> CrossEncoder:
+    """A CrossEncoder that gives one score, or one for either class, of which the second is "counters it".
+
+    Raises:
+        ValueError: If the model at `source` is of another kind: the library would give it a new layer.
+    """
+    folder = Path(source).expanduser()
+    if folder.is_dir():
+        folder = folder / "merged" if (folder / "merged").is_dir() else folder
+        config = read_json(folder / "config.json") or {}
+        if not any("SequenceClassification" in name for name in config.get("architectures") or []):
+            raise ValueError("config.json names no model for sequence classification: this is no CrossEncoder")
+    model = CrossEncoder(str(folder if folder.is_dir() else source), local_files_only=constants.HF_HUB_OFFLINE)
+    if model.num_labels not in (1, 2):
+        raise ValueError(f"the CrossEncoder tells {model.num_labels} classes apart; 1 or 2 are needed")
+    return model
+
+
+def predict_pairs(model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    """Log-odds that the second text of each pair counters the first, shape (pairs,)."""
+    scores = model.predict(list(pairs), batch_size=32, show_progress_bar=False, activation_fn=nn.Identity())
+    scores = scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0]
+    if not np.isfinite(scores).all():
+        raise ValueError("the cross-encoder's scores are no numbers (NaN): its weights are damaged")
+    return scores
+
+
+class RerankingEvaluator(Evaluator):
+    """Accuracy@1 among all arguments after re-ranking what an untrained encoder retrieves.
+
+    A model that is no CrossEncoder ranks nothing again: its figure is that of retrieval.
+
+    Args:
+        rows: Columns of `dataset_scripts.base.schema.COUNTERS`.
+        retriever: The encoder.
+        limit: Seeded sample of the points; the candidates stay all. None: all points.
+    """
+
+    headline = ("accuracy_epa", "retrieval", f"recall_{RERANKED}")
+    measures = {
+        "accuracy_epa": f"share of points whose counter-argument comes first after re-ranking the {RERANKED} retrieved",
+        "retrieval": "the same by the untrained encoder that retrieves",
+        f"recall_{RERANKED}": "share of points with a counter-argument among those, the upper limit",
+    }
+
+    def __init__(
+        self,
+        rows: Mapping[str, Sequence[str]],
+        retriever: SentenceTransformer,
+        name: str = "counters",
+        limit: int | None = None,
+        **facts: str,
+    ) -> None:
+        super().__init__(name, **facts)
+        everything = Candidates(rows)
+        self.candidates, self.retriever = everything.take(sample(len(everything), limit)), retriever
+        self.rows = len(self.candidates)
+        self._listed: np.ndarray | None = None
+
+    def scores(self, model: SentenceTransformer | CrossEncoder, cache: Path | None = None) -> dict[str, np.ndarray]:
+        candidates = self.candidates
+        if self._listed is None:
+            queries, documents, _ = retrieval(self.retriever, candidates, cache)
+            self._listed, _ = shortlist(queries @ documents.T, candidates.of("epa"), RERANKED)
+        listed, best = self._listed, self._listed[:, 0]
+        if isinstance(model, CrossEncoder):
+            rows, places = np.nonzero(listed >= 0)
+            texts, points = candidates.texts, candidates.points
+            pairs = [(texts[points[row]], texts[listed[row, place]]) for row, place in zip(rows, places, strict=True)]
+            odds = np.zeros(listed.shape, np.float32)
+            odds[rows, places] = predict_pairs(model, pairs)
+            best = reranked(listed, odds)
+        right = np.array([np.isin(row, list(own)) for row, own in zip(listed, candidates.answers, strict=True)])
+        hits = np.array([text in own for text, own in zip(best.tolist(), candidates.answers, strict=True)])
+        return {"accuracy_epa": hits, "retrieval": right[:, 0], f"recall_{RERANKED}": right.any(axis=1)}
+
+    def metrics(self, scores: dict[str, np.ndarray]) -> dict[str, float]:
+        return {name: float(hits.mean()) for name, hits in scores.items()}
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    library, level = logging.getLogger("sentence_transformers"), transformers_logging.get_verbosity()
+    before = library.level
+    library.setLevel(logging.ERROR)
+    transformers_logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        library.setLevel(before)
+        transformers_logging.set_verbosity(level)

@@ -1,0 +1,237 @@
+"""Figures of the rows in one tidy frame, and tables 2 and 3 of Shi et al. (2023) made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from tqdm.auto import tqdm
+
+from dataset_scripts.base.files import write_text
+from dataset_scripts.base.tables import markdown, write_table
+from metrics.counterargument_accuracy.counterargument_accuracy import counterargument_accuracy
+from modeling.base.plots import dots, lines
+from modeling.bipolar.baselines.ranking import Ranker, Ranking, Split
+from modeling.bipolar.baselines.rows import FEATURES, Row
+from modeling.bipolar.candidates import NONE, SETTINGS
+
+SPLITS = ("official", "clean")
+CORPUS = "counterargs"  # the printed figures stand beside test data with this in their name
+PAPER = Path(__file__).parents[1] / "paper.yaml"
+SETUP = "bert-base-uncased, trained for 200 epochs on the published split of counterargs-18"
+UNSEEN = "official, unseen"
+
+
+def report(
+    ranker: Ranker, rows: Sequence[Row], splits: Sequence[Split], data: str, with_paper: bool, folder: Path | None
+) -> pd.DataFrame:
+    """Ranks, row after row, and prints the tables.
+
+    Args:
+        ranker: Of the rows whose models are there.
+        rows: All that the tables have, also those of the paper alone.
+        splits: What they rank for.
+        data: What the data are called.
+        with_paper: Whether they are the paper's.
+        folder: For table.md, results.csv, predictions.parquet and plots/; None writes none.
+
+    Returns:
+        See `frame`.
+    """
+    metrics = [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]
+    found, predicted, notes = list(printed(rows, metrics)) if with_paper else [], [], []
+    possible = [row for row in rows if row.sources is not None]
+    with tqdm(total=len(possible) * len(splits), unit="row") as bar:
+        for row, split in ((row, split) for row in possible for split in splits):
+            bar.set_description(f"{row.heading}, {split.name}")
+            ranking = ranker.rank(row, split)
+            found += figures(row, split, ranking, ranker.shortlists)
+            predicted += predictions(row, split, ranking)
+            notes += [f"- {row.heading}, {split.name}: {note}" for note in ranking.notes]
+            bar.update()
+    result = frame(found)
+    legend = [_preface(splits, data, with_paper), _legend(possible, ranker), "\n".join(notes)]
+    text = render(result, rows, ranker.shortlists, [part for part in legend if part])
+    print(f"\n{text}")
+    if folder:
+        pictures = draw(result, rows, ranker.shortlists, folder, data)
+        # a cell that began with @ would be taken for a formula
+        metrics = result["metric"].str.replace("@1/", "reranked/")
+        write_table(result.assign(metric=metrics), folder / "results.csv")
+        write_table(pd.DataFrame(predicted), folder / "predictions.parquet")
+        write_text(folder / "table.md", "\n\n".join([text, *pictures]) + "\n")
+        print(f"\nwritten to {folder}: table.md, results.csv, predictions.parquet, plots/")
+    return result
+
+
+def figures(row: Row, split: Split, ranking: Ranking, shortlists: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """The figures of a row on a split, as rows of the frame; see `frame`."""
+    facts = {"who": "ours", "row": row.id, "model": row.heading, "data": split.name}
+    everything = np.ones(len(ranking.points), bool)
+    unseen = ~split.candidates.seen[ranking.points]
+    parts = [(split.name, everything)]
+    if unseen.any() and not unseen.all():
+        parts.append((UNSEEN, unseen))
+    for data, part in parts:
+        for metric, best in ranking.best.items():
+            yield facts | {"data": data, "metric": metric} | accuracy(split, ranking.points[part], best[part])
+    if ranking.listed is not None:
+        for metric, value in recall(split, ranking.points, ranking.listed, shortlists).items():
+            yield facts | {"metric": metric, "value": value, "rows": len(ranking.points)}
+    yield facts | {"metric": "seconds", "value": ranking.seconds, "rows": len(ranking.points)}
+
+
+def accuracy(split: Split, points: np.ndarray, best: np.ndarray) -> dict[str, float | int | None]:
+    """Accuracy@1 of points with its 95 % interval over debates; see `metrics.counterargument_accuracy`."""
+    nothing = len(split.candidates.texts)  # the id of no text, where there was no candidate
+    result = counterargument_accuracy(
+        [[int(text) if text != NONE else nothing] for text in best],
+        [sorted(split.candidates.answers[point]) for point in points],
+        groups=[split.rows["group"][point] for point in points],
+    )
+    keys = {"value": "accuracy_at_1", "low": "accuracy_at_1_low", "high": "accuracy_at_1_high", "rows": "n"}
+    return {name: result[key] for name, key in keys.items()}
+
+
+def recall(split: Split, points: np.ndarray, listed: np.ndarray, shortlists: Sequence[int]) -> dict[str, float]:
+    """ "recall@K" -> share of points with an answer among the first K."""
+    answers = [split.candidates.answers[point] for point in points]
+    right = np.array([[text in own for text in texts] for texts, own in zip(listed.tolist(), answers, strict=True)])
+    return {f"recall@{k}": float(right[:, :k].any(axis=1).mean()) for k in shortlists}
+
+
+def printed(rows: Sequence[Row], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The paper's figures of rows, which it prints for the published split."""
+    figures = yaml.safe_load(PAPER.read_text(encoding="utf-8"))["baselines"]
+    for row in rows:
+        for metric, value in figures.get(row.key, {}).items():
+            if metric in metrics:
+                facts = {"who": "paper", "row": row.id, "model": row.heading, "data": "official"}
+                yield facts | {"metric": metric, "value": value / 100}
+
+
+def frame(figures: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row a figure.
+
+    Returns:
+        Columns `who` ("ours" or "paper"), `row` (its id), `model` (what tables call it), `data` (`official`, `clean` or
+        "official, unseen": the points that no earlier split has), `metric` (a setting or "@1/K": accuracy@1 as a share;
+        "recall@K"; "seconds"), `value`, `low` and `high` (95 % interval over groups of debates) and `rows` (points).
+    """
+    return pd.DataFrame(figures, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
+
+
+def predictions(row: Row, split: Split, ranking: Ranking) -> list[dict[str, Any]]:
+    """The predictions of a row on a split, one for a measure and point; ids, no texts."""
+    return [
+        {
+            "row": row.id,
+            "split": split.name,
+            "measure": metric,
+            "id": split.rows["id"][point],
+            "predicted": split.text_ids[text] if text != NONE else None,
+            "right": bool(text in split.candidates.answers[point]),
+            "seen": bool(split.candidates.seen[point]),
+        }
+        for metric, best in ranking.best.items()
+        for point, text in zip(ranking.points.tolist(), best.tolist(), strict=True)
+    ]
+
+
+def _preface(splits: Sequence[Split], data: str, with_paper: bool) -> str:
+    parts = [f"{data}."]
+    for split in splits:
+        seen = int(split.candidates.seen.sum())
+        parts.append(
+            f"{split.name}: {len(split.candidates):,} points of {len(set(split.rows['group'])):,} groups of debates"
+            f"{f', {seen:,} of them in an earlier split' if seen else ''}, {len(split.candidates.texts):,} texts."
+        )
+    if with_paper:
+        parts.append(f"Columns of the paper: {SETUP}.")
+    return " ".join(parts)
+
+
+def _legend(rows: Sequence[Row], ranker: Ranker) -> str:
+    parts = ["; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + "."]
+    parts.append("±: half of the 95 % bootstrap interval over groups of debates (one thesis or text).")
+    parts.append("Without re-ranking, @1/K is the same for every K.")
+    if any(row.key.startswith(("logit", "xgboost")) for row in rows):
+        learned = {split: ranker.train(split).name for split in SPLITS}
+        parts.append(
+            f"Logit and XGBoost: learned from the train split that is {learned['official']} for the official "
+            "column; from the clean one for the clean column."
+        )
+    if ranker.max_points:
+        parts.append(
+            f"Rows by features and cross-encoders: on a sample of {ranker.max_points:,} points, among all candidates."
+        )
+    return " ".join(parts)
+
+
+def render(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int], legend: Sequence[str]) -> str:
+    """Tables 2 and 3, the unseen points of the published split, and the shortlists, as Markdown."""
+    steps = [f"@1/{k}" for k in shortlists]
+    first = [row for row in rows if not row.reranker]
+    retrieving = [row for row in rows if row.retriever != FEATURES]
+    # without re-ranking there is one figure, whatever K
+    retrieved = figures[(figures["metric"] == "epa") & figures["row"].isin([row.id for row in retrieving])]
+    copies = [retrieved[retrieved["row"].isin([row.id for row in first])].assign(metric=step) for step in steps]
+    figures = pd.concat([figures, *copies]).drop_duplicates(["who", "row", "data", "metric"])
+    seen = figures[figures["data"] != UNSEEN]
+    tables = {
+        "Accuracy@1 by candidates, % (table 2)": (seen, first, list(SETTINGS)),
+        "Accuracy@1 after re-ranking K, among all arguments (epa), % (table 3)": (seen, retrieving, steps),
+        "Official split, the points that no earlier split has, %": (
+            figures[figures["data"] == UNSEEN],
+            rows,
+            [*SETTINGS, *steps],
+        ),
+        "Shortlists: share of points with an answer, %": (seen, rows, [f"recall@{k}" for k in shortlists]),
+    }
+    parts = [f"### {title}\n\n{table}" for title, of in tables.items() if (table := _table(*of))]
+    return "\n\n".join([*legend, *parts])
+
+
+def _table(figures: pd.DataFrame, rows: Sequence[Row], metrics: list[str]) -> str:
+    """Percent, with half of the interval, by row and metric, a column for each split and one for the paper's."""
+    headings = {row.id: row.heading for row in rows}
+    figures = figures[figures["metric"].isin(metrics) & figures["row"].isin(headings)]
+    figures = figures.assign(column=figures["data"].where(figures["who"] == "ours", "paper"))
+    if (figures["column"] == "paper").all():
+        return ""
+    cells = figures.assign(cell=[_cell(*each) for each in figures[["who", "value", "low", "high"]].to_numpy()])
+    wide = cells.pivot(index="row", columns=["metric", "column"], values="cell").fillna("")
+    columns = [(metric, name) for metric in metrics for name in ("paper", *SPLITS, UNSEEN) if (metric, name) in wide]
+    wide = wide.loc[[row for row in headings if row in wide.index], columns]
+    wide.columns = [f"{metric}, {name}" for metric, name in columns]
+    wide.insert(0, "row", [headings[row] for row in wide.index])
+    return markdown(wide)
+
+
+def _cell(who: str, value: float, low: float, high: float) -> str:
+    if who == "paper":  # printed with one decimal or two
+        return f"{100 * value:.2f}".removesuffix("0")
+    return f"{100 * value:.1f}" + ("" if pd.isna(low) else f" ±{50 * (high - low):.1f}")
+
+
+def draw(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int], folder: Path, name: str) -> list[str]:
+    """Draws accuracy@1 of all rows, and over the shortlist's length; returns the pictures as Markdown."""
+    pictures = []
+    last = {row.id: f"@1/{max(shortlists)}" if row.reranker else "epa" for row in rows}
+    values = figures.assign(value=100 * figures["value"], low=100 * figures["low"], high=100 * figures["high"])
+    longest = values[values["metric"] == values["row"].map(last)]
+    if not longest.empty:
+        title = f"Accuracy@1 among all arguments (epa), 95 % intervals: {name}"
+        dots(longest, folder / "plots" / "accuracy.png", title, "accuracy@1, %", width=8.0)
+        pictures.append(f"![{title}](plots/accuracy.png)")
+    steps = values[values["metric"].str.startswith("@1/") & (values["data"] != UNSEEN)]
+    if not steps.empty and len(shortlists) > 1:
+        title = f"Accuracy@1 over the number of re-ranked candidates: {name}"
+        steps = steps.assign(x=steps["metric"].str.removeprefix("@1/").astype(int))
+        lines(steps, folder / "plots" / "shortlists.png", title, "re-ranked candidates K", "accuracy@1, %")
+        pictures.append(f"![{title}](plots/shortlists.png)")
+    return pictures

@@ -1,0 +1,104 @@
+"""Commands of the room: `opinion baselines bipolar`, tables 2 and 3 of the Bipolar-encoder's paper for any models."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from dataset_scripts.base import cli
+from modeling.base.recipe import SHARED
+from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, expand
+
+app = cli.app("Counter-arguments.")
+baselines = cli.app("Evaluate the baselines of a system's paper beside any models.")
+app.add_typer(baselines, name="baselines")
+SPLITS = ("official", "clean")
+Models = list[str] | None
+HELP = f"Which rows, by commas: {', '.join(KEYS)}; all that the models allow by default."
+
+
+@baselines.command("bipolar")
+def bipolar(
+    data: Annotated[
+        str, typer.Argument(help="Folder of `opinion corpus build counterargs18`, Hub data set, or 'demo'.")
+    ],
+    model: Annotated[
+        Models, typer.Option(callback=cli.split_commas, help="Encoders whose cosine ranks, as today's user would do.")
+    ] = None,
+    bipolar: Annotated[
+        Models, typer.Option(callback=cli.split_commas, help="Bipolar-encoders: released names, folders, Hub ids.")
+    ] = None,
+    bi_encoder: Annotated[str | None, typer.Option(help="A SentenceTransformer, such as a bipolar-bi-encoder.")] = None,
+    cross_encoder: Annotated[str | None, typer.Option(help="A CrossEncoder, such as a bipolar-cross-encoder.")] = None,
+    unipolar_ret: Annotated[str | None, typer.Option(help="Trained with --task retrieval.")] = None,
+    unipolar_cls: Annotated[str | None, typer.Option(help="Trained with --task classification.")] = None,
+    without_difference: Annotated[str | None, typer.Option(help="Trained with --difference false.")] = None,
+    rows: Annotated[Models, typer.Option(callback=cli.split_commas, help=HELP)] = None,
+    split: Annotated[
+        Models,
+        typer.Option(callback=cli.split_commas, help="official (as published), clean (by thesis); both by default."),
+    ] = None,
+    evaluate_on: Annotated[Literal["test", "validation"], typer.Option(help="Part of the split.")] = "test",
+    train_split: Annotated[
+        Literal["own", "clean"],
+        typer.Option(help="What Logit and XGBoost learn from: that of the split they rank on, or the clean one."),
+    ] = "own",
+    shortlists: Annotated[str, typer.Option(help="How many retrieved candidates are re-ranked.")] = "10,30,50",
+    max_points: Annotated[
+        int | None,
+        typer.Option(min=1, help="Sample of points for rows that read every pair: features, cross-encoders."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", file_okay=False, help="Folder of tables and plots.")
+    ] = None,
+    cache_dir: Annotated[str, typer.Option(help="Where vectors and rankings are kept.")] = SHARED["cache_dir"].default,
+) -> None:
+    """Accuracy@1 of the best counter-argument: tables 2 and 3 of Shi et al. (2023), for any models."""
+    named = {
+        "model": model or [],
+        "bipolar": bipolar or [],
+        "bi_encoder": [bi_encoder] if bi_encoder else [],
+        "cross_encoder": [cross_encoder] if cross_encoder else [],
+        "unipolar_ret": [unipolar_ret] if unipolar_ret else [],
+        "unipolar_cls": [unipolar_cls] if unipolar_cls else [],
+        "without_difference": [without_difference] if without_difference else [],
+    }
+    for option, values, choices in (("rows", rows, KEYS), ("split", split, SPLITS)):
+        for value in values or ():
+            if value not in choices:
+                raise ValueError(f"--{option} {value}: choose from {', '.join(choices)}{cli.suggest(value, choices)}")
+    for row in ROWS if rows else ():
+        if row.key in rows and (absent := [option for option in row.options if not named[option]]):
+            raise ValueError(f"--rows {row.key} needs --{absent[0].replace('_', '-')} MODEL")
+    try:
+        lengths = sorted({int(word) for word in shortlists.split(",")})
+    except ValueError:
+        lengths = [0]
+    if lengths[0] < 1:
+        raise ValueError(f"--shortlists {shortlists}: numbers from 1 by commas are needed")
+
+    from dataset_scripts.base.sources import source_name
+    from modeling.base.models import labels
+    from modeling.base.run import quiet
+    from modeling.bipolar.baselines import tables
+    from modeling.bipolar.baselines.ranking import Ranker, load_models, read_split
+
+    quiet()
+    cache = Path(cache_dir).expanduser()
+    learn = {name: "clean" if train_split == "clean" else name for name in SPLITS}
+    train = functools.cache(lambda name: read_split(data, learn[name], "train", cache))
+    splits = [read_split(data, name, evaluate_on, cache) for name in SPLITS if name in (split or SPLITS)]
+    sources = list(dict.fromkeys(source for each in named.values() for source in each))
+    heads = {source: Path(head).name if Path(head).is_absolute() else head for source, head in labels(sources).items()}
+    chosen = expand(rows or KEYS, named, heads)
+    if any(row.retriever == FEATURES and row.key != "simple-sd" for row in chosen):
+        for each in splits:  # so that training data that are missing are known now
+            train(each.name)
+    possible = [row for row in chosen if row.sources is not None]
+    ranker = Ranker(possible, load_models(named), cache / "counterarguments", lengths, max_points, train)
+    name = source_name(data)
+    with_paper = tables.CORPUS in name.lower() and evaluate_on == "test" and "official" in (split or SPLITS)
+    tables.report(ranker, chosen, splits, f"{name}, {evaluate_on} data", with_paper, out)
