@@ -188,11 +188,19 @@ def test_one_that_cannot_be_the_best_costs_nothing():
     assert asked == [(0, 0), (1, 0)]
 
 
-def test_the_bound_is_never_below_a_score():
+def test_highest_by_hand():
+    square = np.array([[0.0], [0.0]]), np.array([[1.0], [1.0]])
+    assert highest(*square, np.array([0, 0, 0, 1.0])) == [2]
+    assert highest(*square, np.array([0, 1.0, 0, -1])) == [0]  # maximum - sum = - minimum
+    # minimum - product is a (1 - b) for a < b, largest where b is a = 1/2
+    assert highest(*square, np.array([1.0, 0, -1, 0])) == [0.25]
+
+
+def test_highest_is_that_of_a_grid():
     rng = np.random.default_rng(0)
     steps = np.linspace(0, 1, 101)
     for _ in range(50):
         ends, weights = np.sort(rng.random((2, 2, 1)), axis=0), rng.normal(size=4)
         first, second = (ends[0, side] + steps * (ends[1, side] - ends[0, side]) for side in (0, 1))
-        scores = aggregate(*np.meshgrid(first, second)) @ weights
-        assert scores.max() <= highest(ends[0], ends[1], weights)[0] + 1e-12
+        grid = (aggregate(*np.meshgrid(first, second)) @ weights).max()
+        assert grid - 1e-12 <= highest(ends[0], ends[1], weights)[0] <= grid + 0.05
