@@ -51,8 +51,8 @@ def load_counter_model(name: str) -> BipolarEncoder | WithoutHeads:
         ValueError: If there is no such model, or one of its heads is missing or another model's.
     """
     from modeling.base.models import load_model
-    from modeling.bipolar.baselines.retrieval import tells_tasks
     from modeling.bipolar.encoder import BipolarEncoder, encoder_of, heads_of
+    from modeling.bipolar.evaluation import tells_tasks
 
     model = load_model(name)
     heads = heads_of(model)

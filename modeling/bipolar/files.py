@@ -154,8 +154,3 @@ def _outputs(encoder: SentenceTransformer, heads: BipolarHeads) -> dict[str, np.
     outputs = {"u": u, "queries": heads.queries(u), "documents": heads.documents(u)}
     outputs["logits"] = heads.classify(u[first], u[second])
     return {name: values.float().cpu().numpy() for name, values in outputs.items()}
-
-
-def complete(model: SentenceTransformer, folder: Path, stored: object) -> None:
-    """For `modeling.base.adapters.FURTHER_MODULES`."""
-    load_heads(model, folder)

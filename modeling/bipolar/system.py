@@ -29,12 +29,14 @@ from modeling.base.models import adapter_folder
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
 from modeling.bipolar.baselines.encoders import (
+    CROSS_ENCODER_USAGE,
     ROUTES,
     PairTrainer,
     RerankingEvaluator,
     build_bi_encoder,
     build_cross_encoder,
     labelled_pairs,
+    load_cross_encoder,
     save_cross_encoder,
 )
 from modeling.bipolar.candidates import Candidates
@@ -87,7 +89,7 @@ class BipolarSystem(System):
     def __init__(self, recipe: Recipe) -> None:
         super().__init__(recipe)
         if self.options.architecture == "cross-encoder":  # which has no vectors to compare
-            self.DEMONSTRATIONS, self.USAGE = [], ""
+            self.DEMONSTRATIONS, self.USAGE = [], CROSS_ENCODER_USAGE
 
     def load_data(self) -> Data:
         recipe, split = self.recipe, self.options.split
@@ -214,6 +216,11 @@ class BipolarSystem(System):
             else with_heads(model, heads)
         )
         return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length, recipe.quick)
+
+    def load_trained(self) -> SentenceTransformer | CrossEncoder:
+        """What `save` wrote."""
+        crosses = self.options.architecture == "cross-encoder"
+        return load_cross_encoder(str(self.recipe.run_dir / "merged")) if crosses else super().load_trained()
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:
         """Writes the heads, see `modeling.bipolar.files`."""

@@ -27,6 +27,14 @@ from modeling.bipolar.candidates import Candidates, reranked, sample, shortlist
 from modeling.bipolar.evaluation import retrieval
 
 ROUTES = {"point": "query", "counter": "document", "negative": "document"}
+CROSS_ENCODER_USAGE = """```python
+from sentence_transformers import CrossEncoder
+
+model = CrossEncoder("path/of/this/folder")
+point = "Trams should be free. Whoever pays nothing leaves the car at home, and the streets get quieter."
+candidates = ["Free trams are crowded with people who used to walk.", "Libraries should open on Sundays."]
+print(model.rank(point, candidates, return_documents=True))
+```"""
 RERANKED = 10  # of the retrieved candidates, while a cross-encoder is trained
 
 

@@ -127,7 +127,7 @@ def test_a_sample_of_points_leaves_all_candidates():
 def test_metrics_have_the_unseen_part():
     facts = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
     evaluator = CounterargumentEvaluator(columns(), **facts)
-    found = evaluator.prefixed(rank_all(evaluator.candidates, similarities(**ANGLES)))
+    found = evaluator.prefixed(evaluator.metrics(rank_all(evaluator.candidates, similarities(**ANGLES))))
     assert found["counters_accuracy_epa"] == pytest.approx(2 / 4)
     assert found["counters_accuracy_epa_unseen"] == pytest.approx(2 / 3) and found["counters_n_unseen"] == 3
     assert found["counters_accuracy_sdoc"] == pytest.approx(3 / 4)

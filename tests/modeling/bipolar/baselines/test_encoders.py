@@ -9,7 +9,6 @@ from sentence_transformers import CrossEncoder, SentenceTransformer
 from modeling.base.recipe import load_recipe
 from modeling.base.run import run
 from modeling.bipolar.baselines.encoders import load_cross_encoder
-from tests.tiny import TOPICS
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors"]
 
@@ -58,7 +57,7 @@ def test_a_cross_encoder_is_trained_from_end_to_end(recipe):
     model = load_cross_encoder(str(options.run_dir))
     assert isinstance(model, CrossEncoder) and model.num_labels == 1
     card = (options.run_dir / "merged" / "README.md").read_text(encoding="utf-8")
-    assert "CrossEncoder" in card and not any(topic in card for topic in TOPICS)
+    assert "CrossEncoder" in card and "we are for" not in card
 
 
 @pytest.mark.parametrize(
