@@ -43,8 +43,9 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
     base, name = results["base_model"], results["name"]
     prose = RELEASED / results["system"] / "README.md"
     examples = results["demonstrations"]
-    first = examples[0]["first"]
-    texts = [first, *(row["second"] for row in examples if row["first"] == first)]
+    # a model that has no embeddings has no examples, and its own usage alone
+    texts = [examples[0]["first"]] if examples else []
+    texts += [row["second"] for row in examples if row["first"] == texts[0]]
     trainable, total = results["trainable_parameters"], results["all_parameters"]
     drawn = [(each["caption"], each["plot"]) for each in results["evaluations"] if each["caption"]]
     options = [[key, "none" if value is None else str(value)] for key, value in results["recipe"].items()]
