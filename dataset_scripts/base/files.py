@@ -1,7 +1,8 @@
-"""Atomic writes, so that a file or folder is there whole or not at all; and folders that are not there."""
+"""Atomic writes, so that a file or folder is there whole or not at all; and JSON."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -22,13 +23,25 @@ def missing_folder(source: str) -> Path | None:
     return path if meant and not path.is_dir() else None
 
 
+def read_json(path: Path) -> Any:
+    """Reads JSON; None if there is no such file.
+
+    Raises:
+        ValueError: If the file is damaged.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except ValueError as error:  # of the letters or of the brackets
+        raise ValueError(f"{path}: damaged, it is no JSON ({error}): delete it, or put back a whole copy") from error
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Writes JSON under a temporary name and renames it."""
+    """Writes JSON, see `atomic_file`."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes text under a temporary name and renames it."""
+    """Writes text, see `atomic_file`."""
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -39,18 +52,14 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
     If it does not, the file that was there stays.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        yield temporary
-        temporary.replace(path)
+        with _space(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def read_json(path: Path) -> Any:
-    """Reads JSON; None if there is no such file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 @contextmanager
@@ -63,12 +72,13 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     old = path.with_name(f".{path.name}.{os.getpid()}.old")
     _recover(path)
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
     try:
-        yield temporary
-        if path.exists():  # moved aside, not deleted first: deleting takes long enough to be killed in
-            path.replace(old)
-        temporary.replace(path)
+        with _space(path.parent):
+            temporary.mkdir(parents=True)
+            yield temporary
+            if path.exists():  # moved aside, not deleted first: deleting takes long enough to be killed in
+                path.replace(old)
+            temporary.replace(path)
     finally:
         if old.exists() and not path.exists():  # interrupted between the two renames
             old.replace(path)
@@ -79,9 +89,20 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 def _recover(path: Path) -> None:
     """Puts back what a process killed between its two renames moved aside; removes it if `path` exists."""
     pattern = re.compile(rf"\.{re.escape(path.name)}\.\d+\.old")
-    found = [entry for entry in path.parent.glob(".*.old") if pattern.fullmatch(entry.name)]
-    for old in sorted(found, key=lambda entry: entry.stat().st_ctime_ns, reverse=True):  # the last one moved first
+    aside = [entry for entry in path.parent.glob(".*.old") if pattern.fullmatch(entry.name)]
+    for old in sorted(aside, key=lambda entry: entry.stat().st_ctime_ns, reverse=True):  # the last one moved first
         if path.exists():
             shutil.rmtree(old, ignore_errors=True)
         else:
             old.replace(path)
+
+
+@contextmanager
+def _space(folder: Path) -> Iterator[None]:
+    """Names the folder where the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OSError(f"no space left on the disk of {folder}: free some, and run the same command again") from error

@@ -91,16 +91,12 @@ def stage(
 def check_ready(repo_id: str, token: str | None = None) -> str:
     """Checks, without the network, what would make publishing fail: for use before the work that comes first.
 
-    Args:
-        repo_id: "owner/name".
-        token: See `push`.
-
     Returns:
         The token that will be used.
 
     Raises:
         PublishError: If the client is offline or has no token.
-        ValueError: If the name is malformed.
+        ValueError: If the repository's name is malformed.
     """
     from huggingface_hub import get_token, is_offline_mode
 
@@ -196,11 +192,11 @@ def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[st
         The result of `push`; after a dry run that of `stage`, with `repo_id`.
 
     Raises:
-        ValueError: If the folder has no Parquet file, or the name is malformed.
         PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `push`.
+        ValueError: If the folder has no Parquet file, or the name is malformed.
     """
     if not any(Path(folder).rglob("*.parquet")):
-        raise ValueError(f"{folder} has no Parquet file: build it with `opinion corpus build`")
+        raise ValueError(f"{folder} has no Parquet file: build it with opinion corpus build")
     summary = read_json(Path(folder) / "summary.json")  # of a build, if that made the folder
     if isinstance(summary, dict) and summary.get("redistributable") is False and not options.get("private"):
         raise PublishError(
@@ -211,19 +207,9 @@ def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[st
 
 
 def publish_metric(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
-    """Publishes the folder of a metric as a Space, from which `evaluate.load(repo_id)` takes it.
+    """Publishes the folder of a metric (README.md, requirements.txt, app.py, module) as a Space for `evaluate.load`.
 
-    Args:
-        folder: The metric: README.md, requirements.txt, app.py and the module.
-        repo_id: "owner/name"; `evaluate` looks for the module name.py.
-        options: As for `publish_dataset`.
-
-    Returns:
-        The result of `push`; after a dry run that of `stage`, with `repo_id`.
-
-    Raises:
-        ValueError: If the module is not called like the repository, or the name is malformed.
-        PublishError: See `push`.
+    Arguments, result and errors as of `publish_dataset`; ValueError if the module is not called like the repository.
     """
     module = f"{repo_id.split('/')[-1]}.py"
     if not (Path(folder) / module).is_file():
@@ -243,27 +229,28 @@ def _explained(repo_id: str) -> Iterator[None]:
     """Turns the client's exceptions into ones that say what to do."""
     try:
         yield
+    except PublishError:
+        raise
     except Exception as error:
-        if isinstance(error, PublishError) or not (advice := _advice(error, repo_id)):
+        cause: BaseException | None = error
+        while cause and not (advice := _advice(cause, repo_id)):
+            cause = cause.__cause__  # the client wraps what happened during an upload
+        if not cause:
             raise
         raise PublishError(advice) from error
 
 
-def _advice(error: BaseException | None, repo_id: str) -> str | None:
+def _advice(error: BaseException, repo_id: str) -> str | None:
     from httpx2 import TransportError
 
-    # The client wraps what happened during an upload, so the reason may lie deeper.
-    while error is not None:
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        if status == 401:
-            return f"the Hub does not accept the token: {_LOG_IN}"
-        if status == 403:
-            return f"the token may not write to {repo_id}: {_LOG_IN} to {repo_id.split('/')[0]!r}"
-        if status in (409, 412):
-            return f"somebody else changed {repo_id} meanwhile; {_AGAIN}"
-        if isinstance(error, TransportError) or (status and status >= 500):
-            return f"the connection to the Hub failed ({type(error).__name__}); {_AGAIN}"
-        if status or isinstance(error, ValueError):
-            return f"the Hub refused to publish {repo_id}: {error}"
-        error = error.__cause__
-    return None
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    known = {
+        401: f"the Hub does not accept the token: {_LOG_IN}",
+        403: f"the token may not write to {repo_id}: {_LOG_IN} to {repo_id.split('/')[0]!r}",
+        **dict.fromkeys((409, 412), f"somebody else changed {repo_id} meanwhile; {_AGAIN}"),
+    }
+    if status in known:
+        return known[status]
+    if isinstance(error, TransportError) or (status and status >= 500):
+        return f"the connection to the Hub failed ({type(error).__name__}); {_AGAIN}"
+    return f"the Hub refused to publish {repo_id}: {error}" if status or isinstance(error, ValueError) else None

@@ -17,22 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from detect_secrets.plugins import (
-    aws,
-    azure_storage_key,
-    basic_auth,
-    discord,
-    github_token,
-    gitlab_token,
-    jwt,
-    openai,
-    private_key,
-    pypi_token,
-    sendgrid,
-    slack,
-    square_oauth,
-    stripe,
-)
+from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 from PIL import Image
 from safetensors import safe_open
 
@@ -43,22 +28,11 @@ _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "sp
 _WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
 _KEY_WORDS = 5
 
-_DETECTORS = (
-    aws.AWSKeyDetector(),
-    azure_storage_key.AzureStorageKeyDetector(),
-    basic_auth.BasicAuthDetector(),
-    discord.DiscordBotTokenDetector(),
-    github_token.GitHubTokenDetector(),
-    gitlab_token.GitLabTokenDetector(),
-    jwt.JwtTokenDetector(),
-    openai.OpenAIDetector(),
-    private_key.PrivateKeyDetector(),
-    pypi_token.PypiTokenDetector(),
-    sendgrid.SendGridDetector(),
-    slack.SlackDetector(),
-    square_oauth.SquareOAuthDetector(),
-    stripe.StripeDetector(),
-)
+# of detect-secrets: kinds of a fixed form, as opposed to guesses by entropy or by a word that stands near
+_KINDS = {"AWS Access Key", "Azure Storage Account access key", "Basic Auth Credentials", "Discord Bot Token"}
+_KINDS |= {"GitHub Token", "GitLab Token", "JSON Web Token", "OpenAI Token", "Private Key", "PyPI Token"}
+_KINDS |= {"SendGrid API Key", "Slack Token", "Square OAuth Secret", "Stripe Access Key"}
+_DETECTORS = [detector() for kind, detector in get_mapping_from_secret_type_to_class().items() if kind in _KINDS]
 # what detect-secrets does not know, or knows in one notation only
 _SECRETS = {
     "Hugging Face token": r"\b(?:hf_(?:oauth_)?|api_org_)[A-Za-z0-9]{20,}",

@@ -40,13 +40,12 @@ WEIGHTS, CONFIG, FINGERPRINT = "adapter_model.safetensors", "adapter_config.json
 # digit, half precision loses about three. A model nearer to its base than this has to be nearer to itself still.
 TOLERANCE, LEAST_TOLERANCE = 1e-2, 1e-3
 CURE = "copy or download the model again, all files of one version"
+_PREFIX = "base_model.model."  # what peft writes has it, the names within transformers' models do not
 
 # the projections of self-attention, as the paper adapts them; MPNet has no default in peft
+_BERT = ["query", "key", "value", "attention.output.dense"]
 ATTENTION = {
-    "bert": ["query", "key", "value", "attention.output.dense"],
-    "roberta": ["query", "key", "value", "attention.output.dense"],
-    "xlm-roberta": ["query", "key", "value", "attention.output.dense"],
-    "electra": ["query", "key", "value", "attention.output.dense"],
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "electra"), _BERT),
     "mpnet": ["attn.q", "attn.k", "attn.v", "attn.o"],
     "distilbert": ["q_lin", "k_lin", "v_lin", "out_lin"],
     "modernbert": ["attn.Wqkv", "attn.Wo"],
@@ -58,11 +57,7 @@ class AdapterError(ValueError):
 
 
 def lora_targets(model: SentenceTransformer, names: Sequence[str] | None = None) -> list[str]:
-    """Names of the modules that LoRA adapts.
-
-    Args:
-        model: The encoder.
-        names: Those that were asked for; the projections of its attention if None.
+    """The modules that LoRA adapts: those asked for, or the projections of the encoder's attention.
 
     Raises:
         ValueError: If the architecture is unknown and none were asked for, or a name matches no module.
@@ -70,11 +65,11 @@ def lora_targets(model: SentenceTransformer, names: Sequence[str] | None = None)
     architecture = model[0].model.config.model_type
     names = list(names or ATTENTION.get(architecture, ()))
     if not names:
-        raise ValueError(f"no attention projections are known for {architecture!r}; name them with --lora_targets")
-    modules = [name for name, _ in model[0].model.named_modules()]
+        raise ValueError(f"no attention projections are known for {architecture!r}; name them with --lora-targets")
+    modules = [f".{name}" for name, _ in model[0].model.named_modules()]
     for name in names:
-        if not any(module == name or module.endswith("." + name) for module in modules):
-            raise ValueError(f"--lora_targets {name!r} matches no module of {architecture!r}")
+        if not any(module.endswith(f".{name}") for module in modules):
+            raise ValueError(f"--lora-targets {name!r} matches no module of {architecture!r}")
     return names
 
 
@@ -92,14 +87,14 @@ def add_lora(
         rank: Rank r of the update B A (Hu et al., 2021).
         alpha: The update is scaled by alpha / r.
         dropout: Dropout before A, in [0, 1).
-        targets: Module names; the attention projections if None.
+        targets: See `lora_targets`.
 
     Returns:
         Number of trainable and of all parameters.
     """
-    names = lora_targets(model, targets)
+    targets = lora_targets(model, targets)
     model.add_adapter(
-        LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=names, task_type="FEATURE_EXTRACTION")
+        LoraConfig("FEATURE_EXTRACTION", r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=targets)
     )
     return count_parameters(model)
 
@@ -109,10 +104,6 @@ def scale_adapter(model: SentenceTransformer, factor: float) -> None:
 
     Between base (0) and trained encoder (1) lies a line of encoders that keep more of the base than they lose of the
     task (Wortsman et al., 2022, section 4, for full fine-tuning).
-
-    Args:
-        model: Encoder with an adapter.
-        factor: 1 leaves it as it is.
     """
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -123,29 +114,24 @@ def scale_adapter(model: SentenceTransformer, factor: float) -> None:
 def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
     """Gives the adapter of an encoder the weights of a saved one, for training to start from.
 
-    Args:
-        folder: As for `load_adapter`.
-        model: Encoder with an adapter of the same rank, scale and targets; changed in place.
-
     Raises:
         AdapterError: If the saved adapter is missing, damaged or of another shape or scale.
     """
     read_json_file(folder / CONFIG, "peft_type", "r", "target_modules")
+    encoder = model[0].model
     with _damage(folder):
         theirs, weights = PeftConfig.from_pretrained(folder), load_file(folder / WEIGHTS)
-    encoder = model[0].model
     rank, alpha, targets = _shape(theirs)
     if (rank, alpha, targets) != _shape(next(iter(encoder.peft_config.values()))):
         raise AdapterError(
-            f"{folder}: an adapter of another shape: start from it with --lora_rank {rank} --lora_alpha {alpha} "
-            f"--lora_targets {','.join(targets)}"
+            f"{folder}: an adapter of another shape: start from it with --lora-rank {rank} --lora-alpha {alpha} "
+            f"--lora-targets {','.join(targets)}"
         )
-    prefix = "base_model.model."  # what peft writes has it, the names within transformers' models do not
-    with _damage(folder):
-        set_peft_model_state_dict(encoder, {name.removeprefix(prefix): weights[name] for name in weights})
-    expected = {name.removeprefix(prefix) for name in get_peft_model_state_dict(encoder)}
-    if different := expected ^ {name.removeprefix(prefix) for name in weights}:
+    weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
+    if different := {name.removeprefix(_PREFIX) for name in get_peft_model_state_dict(encoder)} ^ set(weights):
         raise AdapterError(f"{folder}: weights of other layers, such as {min(different)}; {CURE}")
+    with _damage(folder):
+        set_peft_model_state_dict(encoder, weights)
     _check_finite(folder, model)
 
 
@@ -199,12 +185,8 @@ def save_adapter(
         model[0].model.save_pretrained(temporary)
         config = read_json(temporary / CONFIG)
         # sets have no order: sorted, equal runs write equal files
-        config |= {
-            "base_model_name_or_path": base.model_card_data.base_model,
-            "inference_mode": True,
-            "target_modules": sorted(config["target_modules"]),
-        }
-        write_json(temporary / CONFIG, config)
+        config |= {"target_modules": sorted(config["target_modules"]), "inference_mode": True}
+        write_json(temporary / CONFIG, config | {"base_model_name_or_path": base.model_card_data.base_model})
         limit, model.max_seq_length = model.max_seq_length, base.max_seq_length  # as it will be loaded
         vectors, model.max_seq_length = probe_vectors(model), limit
         _write_fingerprint(temporary, model, vectors, base, system, allow_unchanged)
@@ -212,14 +194,11 @@ def save_adapter(
 
 
 def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer:
-    """Loads an adapter folder, merged into its base.
+    """Loads an adapter folder, merged into its base, with what the folder has beside the adapter.
 
     Args:
         folder: With adapter_config.json, adapter_model.safetensors and fingerprint.json.
         base: From `load_backbone`; consumed.
-
-    Returns:
-        A plain encoder without peft modules, with what the folder has beside the adapter.
 
     Raises:
         AdapterError: If a file is missing or damaged, keys or shapes do not fit, the base is another one, or the probe
@@ -235,12 +214,7 @@ def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer
 
 
 def attach_adapter(model: SentenceTransformer, folder: Path, name: str) -> None:
-    """Adds an adapter folder to an encoder, beside others that it may have, and switches it on.
-
-    Args:
-        model: The base, from `load_backbone`, with adapters or without; changed in place.
-        folder: As for `load_adapter`.
-        name: Name under which `model.set_adapter` finds it.
+    """Adds an adapter folder to its base, beside others that it may have, and switches it on.
 
     Raises:
         AdapterError: As `load_adapter`; or if the model has further modules, which would not be switched with it.
@@ -279,11 +253,8 @@ def save_merged(
 
     Args:
         model: Merged or fully fine-tuned encoder.
-        folder: Replaced as a whole.
-        base: The untrained encoder, to tell that something was learned; only read.
-        system: Its `save_modules` writes what the model has beside the SentenceTransformer.
+        folder, base, system, allow_unchanged: As for `save_adapter`.
         max_length: Tokens per text; the base's own limit is restored if None.
-        allow_unchanged: As for `save_adapter`.
 
     Returns:
         The model from its files.
@@ -303,7 +274,7 @@ def save_merged(
 
 
 def load_merged(folder: Path) -> SentenceTransformer:
-    """Loads a merged model and proves it by its fingerprint.
+    """Loads a merged model, with what the folder has beside it.
 
     Raises:
         AdapterError: If a file is missing or damaged, or the vectors, or what further modules make of them, differ from
@@ -326,20 +297,18 @@ def load_merged(folder: Path) -> SentenceTransformer:
 
 
 def read_json_file(path: Path, *keys: str) -> Any:
-    """A JSON file that has to be there and to hold something, at least these keys."""
-    try:
+    """A JSON file of a model, which has to be there and to hold these keys."""
+    with _damage(path.parent):
         value = read_json(path)
-    except ValueError as error:
-        raise AdapterError(f"{path}: damaged, it is no JSON; {CURE}") from error
     if value is None:
         raise AdapterError(f"{path.parent}: {path.name} is missing; not a model saved by this project; {CURE}")
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            raise AdapterError(f"{path}: damaged, it has no {key!r}; {CURE}")
+    if absent := [key for key in keys if not isinstance(value, dict) or key not in value]:
+        raise AdapterError(f"{path}: damaged, it has no {absent[0]!r}; {CURE}")
     return value
 
 
 def read_fingerprint(folder: Path) -> dict[str, Any]:
+    """What a model made of the probe sentences when it was saved, and what it has beside its encoder."""
     fingerprint = read_json_file(folder / FINGERPRINT, "vectors")
     for path in folder.glob("*.safetensors"):
         if not path.name.startswith(("model", "adapter_model")) and "modules" not in fingerprint:
@@ -359,31 +328,32 @@ def _write_fingerprint(
     if not np.isfinite(vectors).all():
         raise AdapterError("the trained model returns NaN; training diverged: lower --learning-rate")
     if distance(vectors, base_vectors) < 1e-5:
+        unchanged = "the trained model equals its base: no step was taken, or no evaluation was better than the one"
         if not allow_unchanged:
             raise AdapterError(
-                "the trained model equals its base: no step was taken, or no evaluation was better than the one before "
-                "learning began: train on more rows, change --learning-rate, or keep the last step with --no-keep-best"
+                f"{unchanged} before learning began: train on more rows, change --learning-rate, or keep the last step "
+                "with --no-keep-best"
             )
-        logger.warning("the trained model equals its base")
+        logger.warning("%s before learning began", unchanged)
     arrays = {"vectors": vectors, "base_vectors": base_vectors}
     fingerprint = {"base_model": base.model_card_data.base_model, "probes": list(PROBES)}
     fingerprint |= {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()}
     if system is not None:
-        files = {path.name for path in folder.iterdir()}
+        files = set(folder.iterdir())
         system.save_modules(model, folder)
-        if further := sorted({path.name for path in folder.iterdir()} - files):
+        if further := sorted(path.name for path in set(folder.iterdir()) - files):
             fingerprint |= {"system": system.recipe.system, "modules": further}
     write_json(folder / FINGERPRINT, fingerprint)
 
 
 def _check_base(folder: Path, base: SentenceTransformer) -> dict[str, Any]:
     """Compares a base with the one that an adapter was trained on; returns the adapter's fingerprint."""
-    name = read_json_file(folder / CONFIG, "base_model_name_or_path", "peft_type")["base_model_name_or_path"]
-    fingerprint = read_fingerprint(folder)
+    trained_on = read_json_file(folder / CONFIG, "base_model_name_or_path", "peft_type")["base_model_name_or_path"]
+    fingerprint, name = read_fingerprint(folder), base.model_card_data.base_model
     if not (folder / WEIGHTS).is_file():
         raise AdapterError(f"{folder}: {WEIGHTS} is missing; {CURE}")
-    if name != (own := base.model_card_data.base_model):
-        raise AdapterError(f"{folder}: foreign base: trained on {name!r}, loaded onto {own!r}")
+    if trained_on != name:
+        raise AdapterError(f"{folder}: foreign base: trained on {trained_on!r}, loaded onto {name!r}")
     if not distance(probe_vectors(base), fingerprint.get("base_vectors", [])) < TOLERANCE:
         raise AdapterError(f"{folder}: foreign base: its vectors differ from those of the {name} it was trained on")
     return fingerprint
@@ -392,10 +362,10 @@ def _check_base(folder: Path, base: SentenceTransformer) -> dict[str, Any]:
 def _prove(folder: Path, model: SentenceTransformer, fingerprint: dict[str, Any]) -> None:
     """The one proof: weights are numbers, and vectors are the recorded ones and not the base's."""
     _check_finite(folder, model)
-    vectors, reference = probe_vectors(model), np.asarray(fingerprint["vectors"])
+    reference = np.asarray(fingerprint["vectors"])
     base = np.asarray(fingerprint.get("base_vectors", []), dtype=np.float32)
     tolerance = np.clip(distance(base, reference) / 2, LEAST_TOLERANCE, TOLERANCE)
-    if not (away := distance(vectors, reference)) < tolerance:
+    if not (away := distance(probe_vectors(model), reference)) < tolerance:
         raise AdapterError(
             f"{folder}: the loaded model does not reproduce the trained model: the vectors of the probe sentences are "
             f"{away:.2g} of their length away from those in {FINGERPRINT}; {CURE}"
@@ -410,14 +380,11 @@ def _check_finite(folder: Path, model: SentenceTransformer) -> None:
 
 def _load_modules(folder: Path, model: SentenceTransformer, fingerprint: dict[str, Any]) -> None:
     """Lets the system that a model belongs to load and prove what it has beside its encoder."""
-    for name in fingerprint.get("modules", ()):
-        if not (folder / name).is_file():
-            raise AdapterError(f"{folder}: {name} is missing; {CURE}")
+    if absent := [name for name in fingerprint.get("modules", ()) if not (folder / name).is_file()]:
+        raise AdapterError(f"{folder}: {absent[0]} is missing; {CURE}")
     if "modules" in fingerprint:
-        try:
+        with _damage(folder):
             system = get_system(fingerprint.get("system"))
-        except ValueError as error:
-            raise AdapterError(f"{folder / FINGERPRINT}: {error}; {CURE}") from error
         system.load_modules(model, folder)
 
 

@@ -247,7 +247,7 @@ def test_training_starts_from_another_adapter(run, copied, tiny_base):
     assert distance(probe_vectors(model), probe_vectors(run[1])) > 0.1
     copy_adapter(copied / "adapter", model)
     assert distance(probe_vectors(model), probe_vectors(run[1])) < 1e-4
-    with pytest.raises(AdapterError, match="another shape: start from it with --lora_rank 4 --lora_alpha 4"):
+    with pytest.raises(AdapterError, match="another shape: start from it with --lora-rank 4 --lora-alpha 4"):
         copy_adapter(copied / "adapter", adapted(tiny_base, rank=2))
     rewrite(lambda weights: {"other": weights[min(weights)]})(copied / "adapter" / WEIGHTS)
     with pytest.raises(AdapterError, match="weights of other layers"):

@@ -157,7 +157,7 @@ def test_asked_targets(shell, tiny_base):
     model = load_backbone(resolve(str(tiny_base), "org/tiny"))
     assert lora_targets(model) == ["query", "key", "value", "attention.output.dense"]
     assert lora_targets(model, ["query"]) == ["query"]
-    with pytest.raises(ValueError, match="--lora_targets 'quer' matches no module of 'bert'"):
+    with pytest.raises(ValueError, match="--lora-targets 'quer' matches no module of 'bert'"):
         lora_targets(model, ["query", "quer"])
     # 2 layers x 1 matrix x rank 4 x (32 + 32) = 512
     assert add_lora(model, rank=4, targets=["query"])[0] == 512
@@ -168,6 +168,6 @@ def test_unknown_architecture(shell):
     with torch.device("meta"):
         inner = AutoModel.from_config(config)
     model = shell(inner)
-    with pytest.raises(ValueError, match="no attention projections are known for 'albert'; name them with --lora_targ"):
+    with pytest.raises(ValueError, match="no attention projections are known for 'albert'; name them with --lora-targ"):
         lora_targets(model)
     assert lora_targets(model, ["query"]) == ["query"]
