@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from datasets import ClassLabel
+from datasets import ClassLabel, SplitInfo
 from filelock import FileLock, Timeout
 
 from dataset_scripts.base.card import write_card
@@ -35,20 +34,26 @@ class BuiltConfig:
     """One configuration as it was built.
 
     Attributes:
-        info: Features and sizes.
-        files: Split -> its files in the order of the rows, relative to the card.
-        counts: Split -> rows.
+        features: Its columns.
+        files: Split -> its Parquet files in the order of the rows, relative to the card.
+        splits: Split -> its rows and their size.
         dropped: Reason -> number of raw items or rows not used.
         classes: Class -> rows, where the rows have classes.
         facts: What else the builder counted.
     """
 
-    info: datasets.DatasetInfo
-    files: dict[str, list[str]]
-    counts: dict[str, int]
+    features: datasets.Features
+    files: dict[str, list[str]] = field(default_factory=dict)
+    splits: dict[str, SplitInfo] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     classes: dict[str, int] = field(default_factory=dict)
     facts: dict[str, int] = field(default_factory=dict)
+    download_size: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Split -> rows."""
+        return {name: split.num_examples for name, split in self.splits.items()}
 
 
 def build(
@@ -108,47 +113,36 @@ def shard(config: str, split: str, number: int = 0, total: int = 1) -> str:
 
 
 def read_built(
-    folder: Path, config: str, info: datasets.DatasetInfo, dropped: Mapping[str, int], facts: Mapping[str, int]
+    folder: Path, config: str, features: datasets.Features, dropped: Mapping[str, int], facts: Mapping[str, int]
 ) -> BuiltConfig:
-    """Counts what the Parquet files in `folder/config` hold, which are named by `shard`; only classes are read.
-
-    A split without a row is left out and its files are removed.
+    """Counts what the Parquet files in `folder/config` hold, which are named by `shard`; empty ones are removed.
 
     Args:
         folder: The folder that is being built.
         config: The configuration.
-        info: Its features and texts; the sizes are filled in.
+        features: Its columns.
         dropped: Reason -> number of raw items or rows not used.
         facts: What else was counted.
-
-    Raises:
-        ValueError: If shards of a split are missing, or a file has other columns than `info.features`.
     """
-    built = BuiltConfig(info.copy(), {}, {}, dict(dropped), {}, dict(facts))
-    splits, classes, size = datasets.SplitDict(), Counter(), 0
-    found = sorted((folder / config).glob("*.parquet"))
-    for split in dict.fromkeys([*SPLITS, *(path.name.split("-")[0] for path in found)]):
-        paths = [path for path in found if path.name.split("-")[0] == split]
-        names = [shard(config, split, number, len(paths)) for number in range(len(paths))]
-        if missing := [name for name in names if not (folder / name).is_file()]:
-            raise ValueError(f"{folder} lacks {missing[0]}")
-        footers = [pq.read_metadata(path) for path in paths]
-        for path, footer in zip(paths, footers, strict=True):
-            if (columns := footer.schema.to_arrow_schema().names) != list(info.features):
-                raise ValueError(f"{path} has the columns {', '.join(columns)} instead of {', '.join(info.features)}")
-        if not (rows := sum(footer.num_rows for footer in footers)):
-            for path in paths:
+    built = BuiltConfig(features, dropped=dict(dropped), facts=dict(facts))
+    label = features.get("label")
+    column = "label" if isinstance(label, ClassLabel) else "polarity" if "polarity" in features else None
+    classes: Counter[str] = Counter()
+    for split in SPLITS:
+        for path in sorted(folder.glob(f"{config}/{split}-*.parquet")):
+            footer = pq.read_metadata(path)
+            if not footer.num_rows:
                 path.unlink()
-            continue
-        built.files[split], built.counts[split] = names, rows
-        for path in paths:
-            classes.update(_classes(path, info.features))
-        groups = (footer.row_group(number) for footer in footers for number in range(footer.num_row_groups))
-        splits.add(datasets.SplitInfo(split, num_bytes=sum(g.total_byte_size for g in groups), num_examples=rows))
-        size += sum(path.stat().st_size for path in paths)
+                continue
+            built.files.setdefault(split, []).append(path.relative_to(folder).as_posix())
+            size = sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
+            before = built.splits.get(split, SplitInfo(split))
+            built.splits[split] = SplitInfo(split, before.num_bytes + size, before.num_examples + footer.num_rows)
+            built.download_size += path.stat().st_size
+            if column:
+                values = pq.read_table(path, columns=[column])[column].to_pylist()
+                classes.update(map(label.int2str, values) if column == "label" else values)
     built.classes = dict(sorted(classes.items()))
-    built.info.splits, built.info.download_size = splits, size
-    built.info.dataset_size = sum(split.num_bytes for split in splits.values())
     return built
 
 
@@ -162,18 +156,7 @@ def _write(
     for split, rows in builder.read_splits().items():
         columns = dict(zip(features, map(list, zip(*rows, strict=True)), strict=True))
         datasets.Dataset.from_dict(columns, features=features).to_parquet(folder / shard(config, split))
-    return read_built(folder, config, builder.info, builder.dropped, builder.facts)
-
-
-def _classes(path: Path, features: datasets.Features) -> dict[str, int]:
-    """Class -> rows of a file, where the rows have a label with named classes or a polarity."""
-    label = features.get("label")
-    column = "label" if isinstance(label, ClassLabel) else "polarity" if "polarity" in features else None
-    if column is None:
-        return {}
-    values = pc.value_counts(pq.read_table(path, columns=[column])[column]).to_pylist()
-    name = label.int2str if column == "label" else str
-    return {name(entry["values"]): entry["counts"] for entry in values}
+    return read_built(folder, config, features, builder.dropped, builder.facts)
 
 
 def _check_replaceable(out: Path, data: list[Path]) -> None:
@@ -234,7 +217,7 @@ def _complete(
     secrets = {name: "SECRET" for name in options if name in record.options and record.options[name].secret}
     statistics = {}
     for built in configs.values():
-        if "train" in built.files and {"stance", "text"} <= set(built.info.features):
+        if "train" in built.files and {"stance", "text"} <= set(built.features):
             paths = [folder / name for name in built.files["train"]]
             statistics = stance_statistics(*pq.read_table(paths, columns=["stance", "text"]).to_pydict().values())
     if statistics:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import datasets
+from datasets import DatasetInfo, SplitDict
+from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, DatasetCardData
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from dataset_scripts.base.corpus import Corpus
 
 TEMPLATE = Path(__file__).with_name("card.md.j2")
-_SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
-_SIZES |= {10**8: "10M<n<100M", 10**9: "100M<n<1B", 10**10: "1B<n<10B"}
+_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")
 
 
 def write_card(
@@ -35,65 +35,37 @@ def write_card(
         corpus: The builder class.
         configs: Name -> configuration, in the order of METADATA.
         options: Options of the build that may be told.
-        statistics: See `stances.stance_statistics`; none if the corpus has no arguments with a stance.
+        statistics: Stance -> means, if the corpus has arguments with a stance.
 
     Returns:
         The text of README.md, with its YAML header.
     """
-    record, head = corpus.METADATA, [f"`{name}`" for name in configs]
-    splits = dict.fromkeys(split for built in configs.values() for split in built.counts)
-    facts = dict.fromkeys(fact for built in configs.values() for fact in built.facts)
     card = DatasetCard.from_template(
         _header(corpus, configs, options),
         template_path=str(TEMPLATE),
-        record=record,
-        command=build_command(corpus, configs, options),
-        counts=[
-            ["configuration", *splits],
-            *(
-                [f"`{name}`: {record.configs[name]}", *(f"{built.counts.get(split, 0):,}" for split in splits)]
-                for name, built in configs.items()
-            ),
-        ],
-        dropped=[["", *head], *dropped_rows(configs)],
-        facts=[
-            ["", *head],
-            *([fact, *(_number(built.facts.get(fact)) for built in configs.values())] for fact in facts),
-        ],
-        statistics=[
-            ["stance", "arguments", "lexical diversity", "negation terms"],
-            *(
-                [stance.capitalize(), f"{m.texts:,}", f"{m.lexical_diversity:.3f}", f"{m.negations:.3f}"]
-                for stance, m in (statistics or {}).items()
-            ),
-        ],
+        record=corpus.METADATA,
+        configs=configs,
+        names=[f"`{name}`" for name in configs],
+        splits=list(dict.fromkeys(split for built in configs.values() for split in built.counts)),
+        reasons=sorted({reason for built in configs.values() for reason in built.dropped}),
+        facts=list(dict.fromkeys(fact for built in configs.values() for fact in built.facts)),
+        command=_command(corpus, configs, options),
+        statistics=statistics or {},
         plot=PLOT,
     )
     return str(card).rstrip() + "\n"
 
 
-def dropped_rows(configs: Mapping[str, BuiltConfig]) -> list[list[str]]:
-    """Rows of the table of what was kept and dropped: reason, then one count per configuration."""
-    reasons = sorted({reason for built in configs.values() for reason in built.dropped})
-    kept = ["rows kept", *(f"{sum(built.counts.values()):,}" for built in configs.values())]
-    return [
-        kept,
-        *([reason, *(f"{built.dropped.get(reason, 0):,}" for built in configs.values())] for reason in reasons),
-    ]
-
-
-def build_command(corpus: type[Corpus], configs: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    """The command that gives these configurations with these options."""
+def _command(corpus: type[Corpus], configs: Mapping[str, BuiltConfig], options: Mapping[str, Any]) -> str:
     record, words = corpus.METADATA, ["opinion", "corpus", "build", corpus.METADATA.name, "RAW", "-o", "OUT"]
     if list(configs) != list(record.configs):
         words += [word for name in configs for word in ("--config", name)]
     for name, value in options.items():
         if isinstance(value, bool):
             words += [flag(name)] if value else [f"--no-{flag(name)[2:]}"] if record.options[name].default else []
-        elif value is None:
-            words += [flag(name), "none"]
         else:
-            words += [flag(name), ",".join(value) if isinstance(value, list | tuple) else str(value)]
+            text = ",".join(value) if isinstance(value, list | tuple) else "none" if value is None else str(value)
+            words += [flag(name), text]
     return shlex.join(words)
 
 
@@ -106,23 +78,20 @@ def _header(corpus: type[Corpus], configs: Mapping[str, BuiltConfig], options: M
         **(other if record.licence == "other" else {}),
         language=corpus.languages(options),
         task_categories=record.task_categories,
-        size_categories=next((size for limit, size in _SIZES.items() if largest < limit), "10B<n<100B"),
+        size_categories=_SIZES[max(0, len(str(largest)) - 3)],
         pretty_name=record.title,
         tags=["opinion-transformers"],
     )
-    datasets.info.DatasetInfosDict({name: built.info for name, built in configs.items()}).to_dataset_card_data(data)
-    files = {
-        name: {
-            "data_files": [
-                {"split": split, "path": path[0] if len(path) == 1 else path} for split, path in built.files.items()
-            ]
-        }
-        for name, built in configs.items()
-    }
-    files[next(iter(configs))]["default"] = True
-    MetadataConfigs(files).to_dataset_card_data(data)
+    infos, files = DatasetInfosDict(), MetadataConfigs()
+    for name, built in configs.items():
+        splits, size = SplitDict(), sum(split.num_bytes for split in built.splits.values())
+        for split in built.splits.values():
+            splits.add(split)
+        sizes = {"download_size": built.download_size, "dataset_size": size}
+        infos[name] = DatasetInfo(features=built.features, splits=splits, config_name=name, **sizes)
+        paths = {split: names[0] if len(names) == 1 else names for split, names in built.files.items()}
+        files[name] = {"data_files": [{"split": split, "path": path} for split, path in paths.items()]}
+        files[name] |= {"default": True} if name == next(iter(configs)) else {}
+    infos.to_dataset_card_data(data)
+    files.to_dataset_card_data(data)
     return data
-
-
-def _number(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 MINIMUM_WORDS = 4  # Ghafouri et al. (2024) drop texts of three words or fewer
 # Words that make up a third of running English and, each language taken for itself, little of any other.
@@ -44,11 +44,14 @@ class LeakGuard:
     would be recognised in testing. Splits are to be processed in the order in which they are protected, the test
     split first.
 
+    Attributes:
+        dropped: Reason -> rows.
+
     Example:
         >>> guard = LeakGuard()
         >>> guard.hold_out("test", ["Cats are better company than dogs."])
-        >>> guard.leak("Cats are better company than dogs", "Dogs need walks in any weather.")
-        'test'
+        >>> guard.keep("Cats are better company than dogs", "Dogs need walks in any weather."), dict(guard.dropped)
+        (False, {'a text is also in test': 1})
     """
 
     def __init__(self) -> None:
@@ -60,16 +63,16 @@ class LeakGuard:
         for text in texts:
             self._split_of.setdefault(bare(text), split)
 
-    def leak(self, *texts: str) -> str | None:
-        """The split that one of the texts is reserved for, or None."""
-        return next((split for text in texts if (split := self._split_of.get(bare(text)))), None)
-
     def keep(self, *texts: str) -> bool:
         """Whether a row of these texts stays; otherwise it is counted under the split that it would leak from."""
-        split = self.leak(*texts)
-        if split is not None:
-            self.dropped[f"a text is also in {split}"] += 1
-        return split is None
+        reason = next((reason for text in texts if (reason := self._leak(bare(text)))), None)
+        if reason:
+            self.dropped[reason] += 1
+        return reason is None
+
+    def _leak(self, letters: str) -> str | None:
+        split = self._split_of.get(letters)
+        return f"a text is also in {split}" if split else None
 
 
 class PartGuard(LeakGuard):
@@ -81,24 +84,18 @@ class PartGuard(LeakGuard):
 
     Args:
         texts: All texts that will be asked about.
-
-    Example:
-        >>> guard = PartGuard(["a thoroughly charming film"])
-        >>> guard.hold_out("test", ["It is a thoroughly charming film about moths."])
-        >>> guard.keep("a thoroughly charming film"), dict(guard.dropped)
-        (False, {'a text is part of one in test': 1})
     """
 
     LETTERS = 16  # about four words
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__()
-        self._whole_of: dict[str, str] = {}
-        self._by_start: dict[str, set[str]] = defaultdict(set)
+        self._parts: dict[str, set[str]] = defaultdict(set)  # first letters -> texts that will be asked about
         self._reserved: dict[str, dict[str, str]] = defaultdict(dict)  # first letters -> reserved text -> split
+        self._whole_of: dict[str, str] = {}
         for letters in map(bare, texts):
             if len(letters) >= self.LETTERS:
-                self._by_start[letters[: self.LETTERS]].add(letters)
+                self._parts[letters[: self.LETTERS]].add(letters)
 
     def hold_out(self, split: str, texts: Iterable[str]) -> None:
         """See `LeakGuard.hold_out`."""
@@ -107,35 +104,23 @@ class PartGuard(LeakGuard):
         for letters in map(bare, texts):
             if len(letters) >= self.LETTERS:
                 self._reserved[letters[: self.LETTERS]].setdefault(letters, split)
-            for place, start in self._starts(letters):
-                for part in self._by_start.get(start, ()):
-                    if letters.startswith(part, place):
-                        self._whole_of.setdefault(part, split)
+            for part in self._found_in(letters, self._parts):
+                self._whole_of.setdefault(part, split)
 
-    def keep(self, *texts: str) -> bool:
-        """See `LeakGuard.keep`; parts of reserved texts, and texts with such a part, are counted for themselves."""
-        if not super().keep(*texts):
-            return False
-        for letters in map(bare, texts):
-            if split := self._whole_of.get(letters):
-                self.dropped[f"a text is part of one in {split}"] += 1
-                return False
-            if split := self._part_of(letters):
-                self.dropped[f"a text has one in {split} as a part"] += 1
-                return False
-        return True
+    def _leak(self, letters: str) -> str | None:
+        if reason := super()._leak(letters):
+            return reason
+        if split := self._whole_of.get(letters):
+            return f"a text is part of one in {split}"
+        part = next(self._found_in(letters, self._reserved), None)
+        return f"a text has one in {self._reserved[part[: self.LETTERS]][part]} as a part" if part else None
 
-    def _part_of(self, letters: str) -> str | None:
-        """The split of a reserved text that is a part of this one."""
-        for place, start in self._starts(letters):
-            for reserved, split in self._reserved.get(start, {}).items():
-                if letters.startswith(reserved, place):
-                    return split
-        return None
-
-    def _starts(self, letters: str) -> Iterator[tuple[int, str]]:
-        """Every place of a text with the letters that follow it, as many as a part has at least."""
-        return ((place, letters[place : place + self.LETTERS]) for place in range(len(letters) - self.LETTERS + 1))
+    def _found_in(self, letters: str, texts: Mapping[str, Iterable[str]]) -> Iterator[str]:
+        """The texts, filed by their first letters, that are a part of this one."""
+        for place in range(len(letters) - self.LETTERS + 1):
+            for text in texts.get(letters[place : place + self.LETTERS], ()):
+                if letters.startswith(text, place):
+                    yield text
 
 
 class Cleaner:
@@ -151,34 +136,25 @@ class Cleaner:
     """
 
     def __init__(self, minimum_words: int = MINIMUM_WORDS, ordered: bool = False, any_spelling: bool = False) -> None:
-        self.minimum_words = minimum_words
-        self.ordered = ordered
-        self.any_spelling = any_spelling
+        self.minimum_words, self.ordered, self.any_spelling = minimum_words, ordered, any_spelling
         self.dropped: Counter[str] = Counter()
-        self.kept = 0
-        self._seen: set[Hashable] = set()
+        self._seen: set[int] = set()
 
     def keep(self, *texts: str) -> bool:
         """Whether a row of (already normalised) texts stays; otherwise its reason is counted."""
-        reason = self._reason(texts)
-        if reason is None:
-            self.kept += 1
-            return True
+        if not all(texts):
+            reason = "empty text"
+        elif any(len(text.split(None, self.minimum_words)) < self.minimum_words for text in texts):
+            reason = f"text shorter than {self.minimum_words} words"
+        elif len(set(texts)) < len(texts):
+            reason = "equal texts"
+        else:
+            texts = tuple(map(bare, texts)) if self.any_spelling else texts
+            # hashes instead of the texts themselves: a million pairs stay under 100 MB
+            key = hash(texts if self.ordered else tuple(sorted(texts)))
+            if key not in self._seen:
+                self._seen.add(key)
+                return True
+            reason = "duplicate"
         self.dropped[reason] += 1
         return False
-
-    def _reason(self, texts: tuple[str, ...]) -> str | None:
-        if not all(texts):
-            return "empty text"
-        if any(len(text.split(None, self.minimum_words)) < self.minimum_words for text in texts):
-            return f"text shorter than {self.minimum_words} words"
-        if len(set(texts)) < len(texts):
-            return "equal texts"
-        if self.any_spelling:
-            texts = tuple(map(bare, texts))
-        # hashes instead of the texts themselves: a million pairs stay under 100 MB
-        key = hash(texts if self.ordered else tuple(sorted(texts)))
-        if key in self._seen:
-            return "duplicate"
-        self._seen.add(key)
-        return None

@@ -12,138 +12,46 @@ OPPOSE, AGREE = 0, 1
 Item = tuple[tuple[str, ...], dict[str, Any]]
 Rows = Iterable[Item]
 
-PAIRS = Features(
-    {
-        "sentence1": Value("string"),
-        "sentence2": Value("string"),
-        "label": ClassLabel(names=["oppose", "agree"]),
-        # how the two texts are related: child-to-parent, child-to-child, same-topic, ...
-        "relation": Value("string"),
-        # the unit that is never divided between splits: a discussion, claim or topic
-        "group": Value("string"),
-    }
-)
 
-TRIPLETS = Features(
-    {
-        "anchor": Value("string"),
-        "positive": Value("string"),
-        "negative": Value("string"),
-        "group": Value("string"),
-    }
-)
+TEXT, FLOAT = Value("string"), Value("float32")
 
-ARGUMENTS = Features(
-    {
-        "id": Value("string"),
-        "parent": Value("string"),
-        "stance": Value("string"),  # towards the parent: pro, con, or thesis for a root
-        "text": Value("string"),
-        "depth": Value("int32"),
-        "title": Value("string"),
-        "language": Value("string"),
-        "group": Value("string"),
-    }
-)
 
-SIMILARITY = Features(
-    {"sentence1": Value("string"), "sentence2": Value("string"), "score": Value("float32"), "group": Value("string")}
-)
+def _columns(*texts: str, **others: Value | ClassLabel | List) -> Features:
+    """Columns of texts, then others."""
+    return Features({**dict.fromkeys(texts, TEXT), **others})
 
-INFERENCE = Features(
-    {
-        "sentence1": Value("string"),
-        "sentence2": Value("string"),
-        "label": ClassLabel(names=["contradiction", "neutral", "entailment"]),
-        "score": Value("float32"),
-    }
-)
 
-TEXTS = Features(
-    {
-        "id": Value("string"),
-        "text": Value("string"),
-        "author": Value("string"),
-        "group": Value("string"),
-        "topic": Value("string"),
-        "date": Value("string"),
-    }
+# `relation` is how the texts are related: child-to-parent, child-to-child, same-topic, ...; `group`, here and below, is
+# the unit that is never divided between splits: a discussion, claim or topic
+PAIRS = _columns("sentence1", "sentence2", label=ClassLabel(names=["oppose", "agree"]), relation=TEXT, group=TEXT)
+TRIPLETS = _columns("anchor", "positive", "negative", "group")
+# `stance` towards the parent: pro, con, or thesis for a root
+ARGUMENTS = _columns("id", "parent", "stance", "text", depth=Value("int32"), title=TEXT, language=TEXT, group=TEXT)
+SIMILARITY = _columns("sentence1", "sentence2", score=FLOAT, group=TEXT)
+INFERENCE = _columns(
+    "sentence1", "sentence2", label=ClassLabel(names=["contradiction", "neutral", "entailment"]), score=FLOAT
 )
-
-SENTENCES = Features(
-    {
-        "text": Value("string"),
-        "label": ClassLabel(names=["negative", "positive"]),
-        # what the text is about, e.g. a film or a product, where the corpus tells; empty where it does not
-        "group": Value("string"),
-    }
-)
-
+TEXTS = _columns("id", "text", "author", "group", "topic", "date")
+# `group` is what the text is about, e.g. a film or a product; empty where the corpus does not tell
+SENTENCES = _columns("text", label=ClassLabel(names=["negative", "positive"]), group=TEXT)
 # two texts of either polarity, each drawn for itself: not on one subject
-QUADRUPLES = Features({name: Value("string") for name in ("positive1", "positive2", "negative1", "negative2")})
-
+QUADRUPLES = _columns("positive1", "positive2", "negative1", "negative2")
 # pairs of SgTS (Kim et al., 2024, section 2)
-POLARITY_PAIRS = Features(
-    {
-        "sentence1": Value("string"),
-        "sentence2": Value("string"),
-        "label": ClassLabel(names=["different", "same"]),
-    }
-)
-
+POLARITY_PAIRS = _columns("sentence1", "sentence2", label=ClassLabel(names=["different", "same"]))
 # a word with the polarity of its senses: positive, negative, or both
-WORDS = Features(
-    {"word": Value("string"), "polarity": Value("string"), "positive": Value("float32"), "negative": Value("float32")}
-)
-
+WORDS = _columns("word", "polarity", positive=FLOAT, negative=FLOAT)
 # pairs of opinions with the mean of people's scores
-OPINIONS = Features(
-    {
-        "id": Value("string"),
-        "sentence1": Value("string"),
-        "sentence2": Value("string"),
-        "score": Value("float32"),
-        "domain": Value("string"),
-    }
+OPINIONS = _columns("id", "sentence1", "sentence2", score=FLOAT, domain=TEXT)
+# a point, its conclusion and premises, and its best counter-argument; `stance` of the point towards the thesis: pro or
+# con; `seen_in`: the split before this one that has the same point: train, validation, or empty
+COUNTERS = _columns(
+    *("id", "conclusion", "premises", "point", "counter", "stance", "theme", "debate", "thesis", "seen_in", "group")
 )
-
-# a point, its conclusion and premises, and its best counter-argument
-COUNTERS = Features(
-    {
-        "id": Value("string"),
-        "conclusion": Value("string"),
-        "premises": Value("string"),
-        "point": Value("string"),
-        "counter": Value("string"),
-        "stance": Value("string"),  # of the point towards the thesis: pro or con
-        "theme": Value("string"),
-        "debate": Value("string"),
-        "thesis": Value("string"),
-        # the split before this one that has the same point: train, validation, or empty
-        "seen_in": Value("string"),
-        "group": Value("string"),
-    }
-)
-
-# two tweets of one conversation that belong together (Di Giovanni and Brambilla, 2021, section 2)
-TWEET_PAIRS = Features(
-    {
-        "anchor": Value("string"),
-        "positive": Value("string"),
-        # the conversation: tweets connected by replies and quotes
-        "group": Value("string"),
-    }
-)
-
+# two tweets of one conversation that belong together (Di Giovanni and Brambilla, 2021, section 2); `group` is the
+# conversation: tweets connected by replies and quotes
+TWEET_PAIRS = _columns("anchor", "positive", "group")
 # a query with the texts that are to come first and those that are not (section 4.1 there)
-RANKINGS = Features(
-    {
-        "query": Value("string"),
-        "positives": List(Value("string")),
-        "negatives": List(Value("string")),
-        "group": Value("string"),
-    }
-)
+RANKINGS = _columns("query", positives=List(TEXT), negatives=List(TEXT), group=TEXT)
 
 
 def pair_row(one: str, other: str, agree: bool, relation: str, group: str) -> Item:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from datasets import ClassLabel, Dataset, DatasetDict, Features, Value, get_dataset_config_names, load_dataset
+from datasets import ClassLabel, Dataset, DatasetDict, Value, get_dataset_config_names, load_dataset
 
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import missing_folder
@@ -75,20 +75,15 @@ def _demo_corpus(source: str, config: str) -> Metadata | None:
     return next((record for record in chosen if config in record.configs), None)
 
 
-def _load_demo(source: str, config: str, cache_dir: Path) -> DatasetDict:
-    record = _demo_corpus(source, config)
-    if record is None:
-        raise ValueError(f"the demonstration data ({source}) have no {config!r}")
-    corpus, demo = get_corpus(record.name), record.demo
-    builder = corpus.open(DEMO_FOLDER / demo.raw, config, cache_dir=cache_dir, **demo.options)
-    builder.download_and_prepare()
-    return builder.as_dataset()
-
-
 def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     cache, path = Path(cache_dir).expanduser() / "datasets", Path(source).expanduser()
     if _is_demo(source):
-        return _load_demo(source, config, cache)
+        if not (record := _demo_corpus(source, config)):
+            raise ValueError(f"the demonstration data ({source}) have no {config!r}")
+        raw, options = DEMO_FOLDER / record.demo.raw, record.demo.options
+        builder = get_corpus(record.name).open(raw, config, cache_dir=cache, **options)
+        builder.download_and_prepare()
+        return builder.as_dataset()
     if path.is_dir() and not (path / "README.md").is_file():
         raise ValueError(f"{path} has no README.md: {_BUILD} {path}")
     if path.is_file():
@@ -109,27 +104,18 @@ def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
 
 def _with_label(rows: Dataset, where: str) -> Dataset:
     """The rows with `label` as in `schema.PAIRS`: named classes by their name, plain 0 and 1 as they are."""
-    label, found = PAIRS["label"], rows.features.get("label")
-    if isinstance(found, ClassLabel) and sorted(found.names) == sorted(label.names):
-        meaning = {found.str2int(name): label.str2int(name) for name in label.names}
-    elif isinstance(found, Value) and found.dtype.startswith(("int", "uint", "bool")):
-        meaning = {number: number for number in range(label.num_classes)}
-    else:
-        has = "no such column" if found is None else getattr(found, "names", None) or found
+    label, present = PAIRS["label"], rows.features.get("label")
+    named = isinstance(present, ClassLabel) and sorted(present.names) == sorted(label.names)
+    if not named and not (isinstance(present, Value) and present.dtype.startswith(("int", "uint", "bool"))):
+        has = "no such column" if present is None else getattr(present, "names", None) or present
         raise ValueError(f"{where}: label must be one of {', '.join(label.names)}, or 0 and 1; it has {has}")
-    if strange := [value for value in rows.unique("label") if value not in meaning]:
-        raise ValueError(
-            f"{where}: label must be 0 ({label.names[0]}) or 1 ({label.names[1]}); it has {strange[0]} too"
-        )
-    if found == label:
-        return rows
-    return rows.map(
-        lambda labels: {"label": [meaning[value] for value in labels]},
-        batched=True,
-        input_columns="label",
-        features=Features({**rows.features, "label": label}),
-        desc="labels",
-    )
+    if strange := [value for value in rows.unique("label") if value not in (0, 1)]:
+        zero, one = present.names if named else label.names
+        raise ValueError(f"{where}: label must be 0 ({zero}) or 1 ({one}); it has {strange[0]} too")
+    if named:
+        numbers = {name: label.str2int(name) for name in label.names}
+        return rows if present == label else rows.align_labels_with_mapping(numbers, "label")
+    return rows.cast_column("label", Value("int64")).cast_column("label", label)
 
 
 def source_name(source: str) -> str:

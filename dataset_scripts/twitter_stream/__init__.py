@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow.parquet as pq
 from datasets import Features, Value
 
@@ -91,7 +90,7 @@ class TwitterStream(Corpus):
             features = cls.FEATURES[name]
             if name in SETS and config.keep_ids:
                 features = Features({**features, "anchor_id": Value("int64"), "positive_id": Value("int64")})
-            built[name] = read_built(folder, name, datasets.DatasetInfo(features=features), *_divided(mined.sets[name]))
+            built[name] = read_built(folder, name, features, *_divided(mined.sets[name]))
         # what concerns the whole stream stands with the first that has rows; of others the reasons alone are reported
         if first := next((found for found in built.values() if found.counts), None):
             first.facts = {**_of_the_stream(mined), **first.facts}

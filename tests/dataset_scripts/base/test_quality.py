@@ -19,7 +19,6 @@ def test_cleaner_counts_every_reason_once():
     assert not cleaner.keep("a text of four", "a text of four")
     assert not cleaner.keep("", "three words only")
     assert not cleaner.keep("three words only", "a text of four")
-    assert cleaner.kept == 1
     assert cleaner.dropped == {"duplicate": 1, "equal texts": 1, "empty text": 1, "text shorter than 4 words": 1}
 
 
@@ -33,11 +32,9 @@ def test_leak_guard():
     guard = LeakGuard()
     guard.hold_out("test", ["Dogs bark at night.", "!!!"])
     guard.hold_out("validation", ["dogs BARK, at night", "Cats sleep all day."])  # the first stays with test
-    assert guard.leak("Birds sing", "Dogs bark at night") == "test"
-    assert guard.leak("cats sleep all day") == "validation"
-    assert guard.leak("Dogs bark", "???") is None
-    assert guard.keep("Birds sing") and not guard.keep("Birds sing", "dogs bark at night")
-    assert guard.dropped == {"a text is also in test": 1}
+    assert guard.keep("Birds sing") and guard.keep("Dogs bark", "???")
+    assert not guard.keep("Birds sing", "dogs bark at night") and not guard.keep("cats sleep all day")
+    assert guard.dropped == {"a text is also in test": 1, "a text is also in validation": 1}
 
 
 @pytest.mark.parametrize(

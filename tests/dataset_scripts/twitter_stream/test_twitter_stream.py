@@ -197,7 +197,7 @@ def test_what_the_stream_held_is_reported_with_the_first_that_has_rows(tmp_path,
 
 @pytest.mark.parametrize(("lang", "languages"), [("fr", ["fr"]), ("all", ["multilingual"]), ("en", ["en"])])
 def test_the_card_names_the_language_that_was_chosen(tmp_path, lang, languages):
-    built = BuiltConfig(datasets.DatasetInfo(features=TWEET_PAIRS), {"train": ["quote/train.parquet"]}, {"train": 1})
+    built = BuiltConfig(TWEET_PAIRS, {"train": ["quote/train.parquet"]}, {"train": datasets.SplitInfo("train", 9, 1)})
     card = write_card(
         TwitterStream, {"quote": built}, {"seed": 42, "lang": lang, "exclude": ["first"], "salt": "SECRET"}
     )
