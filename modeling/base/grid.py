@@ -82,9 +82,13 @@ def grid_frame(finished: Finished) -> tuple[pd.DataFrame, str | None]:
     base = by_seed["mean"].where(by_seed["ptp"] < 1e-6).groupby("metric", sort=False)
     base = base.mean().where(base.count() == base.size())
     points = frame.groupby(["metric", "line", "along"], sort=False, dropna=False, as_index=False).agg(
-        table=("table", "first"), value=("value", "mean"), deviation=("value", "std"), runs=("value", "size"),
-        paper=("paper", "first"), paper_base=("paper_base", "first"),
-    )  # fmt: skip
+        table=("table", "first"),
+        value=("value", "mean"),
+        deviation=("value", "std"),
+        runs=("value", "size"),
+        paper=("paper", "first"),
+        paper_base=("paper_base", "first"),
+    )
     return points.assign(base=points["metric"].map(base)), along
 
 

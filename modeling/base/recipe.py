@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -35,12 +34,25 @@ def _joined(value: Any) -> Any:
     return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
+def _split(value: Any) -> Any:
+    parts = value.split(",") if isinstance(value, str) else value
+    return [part.strip(" '\"[]") if isinstance(part, str) else part for part in parts]
+
+
+def _whole(value: Any) -> Any:
+    return float(value) if isinstance(value, str) and re.fullmatch(r"\d+e\d+", value) else value  # such as 1e4
+
+
 Source = Annotated[str | None, BeforeValidator(_joined), DataSource()]
 TestSource = Annotated[str | None, BeforeValidator(_joined), DataSource(evaluated=True)]
-OnlyTestSource = Annotated[str | None, BeforeValidator(_joined), DataSource(evaluated=True, only_test=True)]
-Positive = Annotated[int, Field(gt=0)]
+OnlyTestSource = Annotated[
+    str | None, BeforeValidator(_joined), DataSource(evaluated=True, only_test=True), Field(exclude=True)
+]
+Texts = Annotated[list[str], BeforeValidator(_split)]
+Positive = Annotated[int, BeforeValidator(_whole), Field(gt=0)]
 PerSource = Annotated[
     Positive | list[Positive] | None,
+    BeforeValidator(lambda value: _split(value) if isinstance(value, str) and set(value) & set(",[") else value),
     Field(
         description="sample of each source's rows, so that a large one does not drown the others: one number, or one "
         "for each; none: all"
@@ -97,9 +109,9 @@ class Recipe(_Options):
     """encoder: Hub id, local folder, or 'bundled' (all-MiniLM-L6-v2, needs no network)"""
     base_id: str | None = None
     """Hub id to publish for a base that is a local folder"""
-    data: list[str] = ["demo"]
+    data: Texts = ["demo"]
     """training corpora: 'demo', folders built by `opinion corpus build`, or Hub data sets"""
-    output_dir: str = "runs"
+    output_dir: str = Field("runs", exclude=True)
     """folder of runs; this one goes to OUTPUT_DIR/NAME"""
     seed: int = Field(42, ge=0)
     """seed of weights, order of data and samples"""
@@ -111,7 +123,7 @@ class Recipe(_Options):
     """seeded sample of the training rows of each phase"""
     max_eval_rows: Positive | None = 2000
     """seeded sample of the validation rows scored during training"""
-    max_test_rows: Positive | None = None
+    max_test_rows: Positive | None = Field(None, exclude=True)
     """seeded sample of the test rows scored at the end"""
     batch_size: Positive = 64
     """rows per forward pass over all processes together"""
@@ -137,9 +149,9 @@ class Recipe(_Options):
     """LoRA scale numerator"""
     lora_dropout: float = Field(0.05, ge=0, lt=1)
     """dropout before the LoRA matrices"""
-    lora_targets: list[str] | None = None
+    lora_targets: Texts | None = None
     """module names to adapt; default: the attention projections"""
-    lora_scale: float = Field(1.0, gt=0)
+    lora_scale: float = Field(1.0, gt=0, exclude=True)
     """factor on the trained adapter when it is saved; below 1: back towards the base"""
     bf16: bool | None = None
     """bfloat16 autocast; default: where the accelerator supports it"""
@@ -149,27 +161,27 @@ class Recipe(_Options):
     """evaluations without improvement before a phase stops; 0: never"""
     keep_best: bool = True
     """end each phase with its best checkpoint rather than its last"""
-    logging_steps: Positive = 10
+    logging_steps: Positive = Field(10, exclude=True)
     """steps between log lines"""
-    report_to: str = "none"
+    report_to: str = Field("none", exclude=True)
     """experiment tracker, as transformers names it: wandb, tensorboard, trackio, ..."""
-    cache_dir: str = "~/.cache/opinion-transformers"
+    cache_dir: str = Field("~/.cache/opinion-transformers", exclude=True)
     """where prepared data and base similarities are kept"""
-    world_size: Positive | None = None
+    world_size: Positive | None = Field(None, exclude=True)
     """processes that must be running; another number is an error"""
-    license: str = "apache-2.0"
+    license: str = Field("apache-2.0", exclude=True)
     """licence of the published model, as the Hub spells it"""
-    push_to_hub: str | None = None
+    push_to_hub: str | None = Field(None, exclude=True)
     """repository for the merged model; the adapter goes to NAME-adapter"""
-    private: bool = False
+    private: bool = Field(False, exclude=True)
     """make the repositories private"""
-    release: bool = False
+    release: bool = Field(False, exclude=True)
     """put adapter and card into model_cards/NAME, as a model that comes with the project"""
-    evaluate_on: Literal["test", "validation"] = "test"
+    evaluate_on: Literal["test", "validation"] = Field("test", exclude=True)
     """split of the figures at the end; validation while a recipe is being chosen"""
-    overwrite: bool = False
+    overwrite: bool = Field(False, exclude=True)
     """discard an earlier run of this name that had other options"""
-    quick: bool = False
+    quick: bool = Field(False, exclude=True)
     """try it out in minutes: five steps on samples of all data, in a run of its own, NAME-quick"""
 
     @model_validator(mode="after")
@@ -196,10 +208,11 @@ class Recipe(_Options):
         return Path(self.output_dir) / self.name
 
     def identity(self) -> dict[str, Any]:
-        """The options on which the trained weights depend; two runs with equal identity continue each other."""
-        own = self.options.model_dump()
-        own = {key: own[key] for key in own if not self.options.sources().get(key, DataSource()).only_test}
-        return {"name": self.name, "system": self.system} | self.model_dump(include=TRAINED) | {"options": own}
+        """The options on which the trained weights depend; two runs with equal identity continue each other.
+
+        A field with `exclude` is none of them.
+        """
+        return self.model_dump()
 
     def __getitem__(self, key: str) -> Any:
         for options in (self.options, self):
@@ -209,14 +222,18 @@ class Recipe(_Options):
 
 
 SHARED = {key: field for key, field in Recipe.model_fields.items() if key not in ("name", "system", "options")}
-PUBLISHING = ("push_to_hub", "private", "release")
-TRAINED = SHARED.keys() - {
-    "output_dir", "report_to", "cache_dir", "world_size", "overwrite", "evaluate_on", "lora_scale", "logging_steps",
-    "max_test_rows", "license", "quick", *PUBLISHING,
-}  # fmt: skip
-# five optimiser steps of each phase, whatever the recipe trains with; systems sample what they embed or filter besides
-QUICK = {"epochs": 1.0, "max_steps": 5, "max_train_rows": 64, "max_eval_rows": 50, "max_test_rows": 50, "batch_size": 8,
-         "accumulation": 1, "eval_steps": 5, "logging_steps": 1}  # fmt: skip
+# five optimiser steps of each phase, whatever the recipe trains with
+QUICK = {
+    "epochs": 1.0,
+    "max_steps": 5,
+    "eval_steps": 5,
+    "logging_steps": 1,
+    "batch_size": 8,
+    "accumulation": 1,
+    "max_train_rows": 64,
+    "max_eval_rows": 24,
+    "max_test_rows": 24,
+}
 
 
 def _bundled() -> dict[str, Path]:
@@ -257,11 +274,9 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
     for key in values:
         if key not in SHARED:
             raise ValueError(f"{path}: unknown key {key!r}; options of the system belong under 'options:'")
-    changes = {key: _value(system, key, text) for key, text in (overrides or {}).items()}
-    quick = changes.get("quick", values.get("quick", False))
-    if str(quick).lower() != "true":
-        return _build(path.stem, system, values | own | changes)
-    return _build(f"{path.stem}-quick", system, values | own | QUICK | changes)
+    values |= own
+    recipe = _build(path.stem, system, values | (overrides or {}))
+    return _build(f"{path.stem}-quick", system, values | QUICK | (overrides or {})) if recipe.quick else recipe
 
 
 def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:
@@ -273,20 +288,6 @@ def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:
     options = validate(own, {key: value for key, value in values.items() if key not in SHARED})
     shared = {key: value for key, value in values.items() if key in SHARED}
     return validate(Recipe, {"name": name, "system": system, "options": options} | shared)
-
-
-def _value(system: str, key: str, text: str) -> Any:
-    """What a text of the command line says, as far as the type of the option has to be known for that."""
-    field = SHARED.get(key) or modeling.get_options(system).model_fields.get(key)
-    if field is None:
-        return text
-    kinds = {field.annotation, *typing.get_args(field.annotation)} - {type(None)}
-    lists = [kind for kind in kinds if typing.get_origin(kind) is list]
-    if lists and text.lower() != "none" and (len(kinds) == 2 or "," in text or text.startswith("[")):
-        return [part.strip(" '\"") for part in text.strip("[] ").split(",")]
-    if not lists and str not in kinds and re.fullmatch(r"\d+e\d+", text, re.IGNORECASE):
-        return float(text)  # pydantic reads 1e4 as a fraction only
-    return text
 
 
 def listed(value: str | list[str] | None) -> list[str]:
@@ -310,21 +311,19 @@ def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], R
     """
     axes: dict[str, list[str]] = {}
     for axis in grid:
-        key, _, values = axis.partition("=")
+        key, _, points_of = axis.partition("=")
         key = key.replace("-", "_")
-        if not values:
+        if not points_of:
             raise ValueError(f"--grid {axis!r} must look like margin=0.1:1.0:0.1 or objective=siamese,triplet")
-        if key in ("evaluate_on", "quick", *PUBLISHING):
+        if key in ("evaluate_on", "quick", "push_to_hub", "private", "release"):
             raise ValueError(f"--grid {key} is no option of training: a grid has one value of it")
-        axes[key] = axis_values(values)
-    shared = {key: getattr(recipe, key) for key in SHARED}
+        axes[key] = axis_values(points_of)
+    values = {key: getattr(recipe, key) for key in SHARED} | dict(recipe.options)
     points = []
     for combination in itertools.product(*axes.values()) if axes else []:
         texts = dict(zip(axes, combination, strict=True))
-        changes = {key: _value(recipe.system, key, text) for key, text in texts.items()}
         label = ",".join(f"{key}={text}" for key, text in texts.items())
-        values = shared | recipe.options.model_dump() | changes
-        point = _build(f"{recipe.name}-grid/{label}", recipe.system, values)
+        point = _build(f"{recipe.name}-grid/{label}", recipe.system, values | texts)
         points.append(({key: point[key] for key in texts}, point))
     return points
 

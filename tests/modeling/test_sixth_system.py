@@ -99,8 +99,19 @@ def sixth(tmp_path, monkeypatch):
 
 def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
     assert sixth in modeling.systems() and "agreement-demo" in list_recipes()
-    words = ["agreement-demo", "--base", str(tiny_base), "--base-id", "org/tiny", "--data", str(tiny_data),
-             "--output-dir", str(tmp_path / "runs"), "--cache-dir", str(tmp_path / "cache")]  # fmt: skip
+    words = [
+        "agreement-demo",
+        "--base",
+        str(tiny_base),
+        "--base-id",
+        "org/tiny",
+        "--data",
+        str(tiny_data),
+        "--output-dir",
+        str(tmp_path / "runs"),
+        "--cache-dir",
+        str(tmp_path / "cache"),
+    ]
     with pytest.raises(SystemExit):
         parse("Trains.", [*words, "--help"])
     assert "distance beyond which opposing texts cost nothing" in capsys.readouterr().out
@@ -114,7 +125,8 @@ def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
     assert "0.900" in capsys.readouterr().out
     model = SentenceTransformer(str(recipe.run_dir / "merged"), device="cpu")
     assert model.similarity(*model.encode(["we love the trams", "we hate the trams"])) < 1
-    staged = publish_run(recipe.run_dir, "org/agreement", modeling.get_system(sixth)(recipe).load_data().texts,
-                         dry_run=True)  # fmt: skip
+    staged = publish_run(
+        recipe.run_dir, "org/agreement", modeling.get_system(sixth)(recipe).load_data().texts, dry_run=True
+    )
     assert [each["repo_id"] for each in staged] == ["org/agreement", "org/agreement-adapter"]
     assert "nobody2026" in (recipe.run_dir / "staged" / "merged" / "README.md").read_text()

@@ -37,8 +37,12 @@ def test_help_lists_every_option_with_the_recipes_values_and_loads_nothing_slow(
     for key, field in (SHARED | type(recipe.options).model_fields).items():
         assert len(field.description) > 10 and options[f"--{key.replace('_', '-')}"][1] == field.description
     assert [options[name][0] for name in ("--epochs", "--lora", "--margin", "--max-train-rows", "--data")] == [
-        "7.0", "false", "0.3", "none", "demo"
-    ]  # fmt: skip
+        "7.0",
+        "false",
+        "0.3",
+        "none",
+        "demo",
+    ]
     assert lines[0].startswith("Trains, evaluates and publishes")
     assert lines[-1] == "LOADED:"
 

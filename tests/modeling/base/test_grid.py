@@ -54,9 +54,10 @@ def test_the_papers_tables_as_they_are_printed(tmp_path, root):
     header, *rows = cells(table)
     assert header == ["margin →", "base", *[str(margin) for margin in printed["points"]]]
     assert [row[0] for row in rows] == [
-        "objective=siamese, filter_pairs=none", "objective=siamese, filter_pairs=0.5",
+        "objective=siamese, filter_pairs=none",
+        "objective=siamese, filter_pairs=0.5",
         "objective=triplet, filter_pairs=0.5",
-    ]  # fmt: skip
+    ]
     for row, values in zip(rows, printed["rows"], strict=False):
         assert row[1] == "0.400 / 0.003"
         assert row[2:] == [f"{value:.3f} / {0.1 * column:.3f}" for column, value in enumerate(values["values"])]

@@ -158,9 +158,17 @@ def test_options_of_a_system(system):
 
 def test_identity(own):
     mine = load_recipe(own).identity()
-    elsewhere = {"output_dir": "other", "report_to": "wandb", "cache_dir": "other", "world_size": "2",
-                 "private": "true", "push_to_hub": "org/x", "overwrite": "true", "logging_steps": "1",
-                 "inference": "data/sick"}  # fmt: skip
+    elsewhere = {
+        "output_dir": "other",
+        "report_to": "wandb",
+        "cache_dir": "other",
+        "world_size": "2",
+        "private": "true",
+        "push_to_hub": "org/x",
+        "overwrite": "true",
+        "logging_steps": "1",
+        "inference": "data/sick",
+    }
     assert load_recipe(own, elsewhere).identity() == mine
     for option, value in {"margin": "0.5", "seed": "1", "batch_size": "8", "base": "org/x", "data": "org/y"}.items():
         assert load_recipe(own, {option: value}).identity() != mine, option

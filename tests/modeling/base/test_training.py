@@ -46,9 +46,22 @@ def options(tmp_path_factory, tiny_base, tiny_data):
     cache = tmp_path_factory.mktemp("cache")
 
     def make(output: Path, recipe: str = "stance-demo", **changes) -> dict[str, str]:
-        values = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data,
-                  "cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8,
-                  "learning_rate": 0.01, "logging_steps": 1, "keep_best": False, "keep": 0, "margin": 0.4}  # fmt: skip
+        values = {
+            "base": tiny_base,
+            "base_id": "org/tiny",
+            "data": tiny_data,
+            "similarity": tiny_data,
+            "cache_dir": cache,
+            "output_dir": output,
+            "batch_size": 8,
+            "epochs": 4,
+            "eval_steps": 8,
+            "learning_rate": 0.01,
+            "logging_steps": 1,
+            "keep_best": False,
+            "keep": 0,
+            "margin": 0.4,
+        }
         if recipe == "stance-demo":
             values |= {"filter_pairs": None, "filter_triplets": None, "objective": "hybrid"}
         return {key: str(value) for key, value in (values | changes).items()}
@@ -114,8 +127,14 @@ def uninterrupted(command, tmp_path_factory):
 def test_a_run(uninterrupted, tiny_data):
     folder, printed = uninterrupted
     assert {path.name for path in folder.iterdir()} == {
-        "adapter", "checkpoints", "data", "merged", "phases", "recipe.json", "results.json"
-    }  # fmt: skip
+        "adapter",
+        "checkpoints",
+        "data",
+        "merged",
+        "phases",
+        "recipe.json",
+        "results.json",
+    }
     assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
     results = results_of(folder)
     # four epochs in two phases of two: 216 // 8 = 27 and 396 // 8 = 49 steps a pass
@@ -129,8 +148,12 @@ def test_a_run(uninterrupted, tiny_data):
 
 
 def assert_no_training_text(folder: Path, data: Path) -> None:
-    texts = {row[key] for config, keys in (("pairs", ("sentence1", "sentence2")), ("triplets", ("anchor", "negative")))
-             for row in load_dataset(str(data), config, split="train") for key in keys}  # fmt: skip
+    texts = {
+        row[key]
+        for config, keys in (("pairs", ("sentence1", "sentence2")), ("triplets", ("anchor", "negative")))
+        for row in load_dataset(str(data), config, split="train")
+        for key in keys
+    }
     assert len(texts) == 6 * 12 + 6  # six topics of twelve arguments and a thesis
     cards = list(folder.rglob("README.md"))
     assert cards and not [(card, text) for card in cards for text in texts if text in card.read_text()]
@@ -165,9 +188,17 @@ def make_trainer(tiny_base, tmp_path):
         loss = make_loss(model) if make_loss else SoftmaxLoss(model, 32, 2)
         rows = Dataset.from_list(pairs("trams")[:32]).select_columns(["sentence1", "sentence2", "label"])
         arguments = SentenceTransformerTrainingArguments(
-            output_dir=str(tmp_path / name), per_device_train_batch_size=4, max_steps=6, save_steps=3, report_to="none",
-            save_strategy="steps", learning_rate=1e-2, use_cpu=True, disable_tqdm=True, logging_steps=100,
-        )  # fmt: skip
+            output_dir=str(tmp_path / name),
+            per_device_train_batch_size=4,
+            max_steps=6,
+            save_steps=3,
+            report_to="none",
+            save_strategy="steps",
+            learning_rate=1e-2,
+            use_cpu=True,
+            disable_tqdm=True,
+            logging_steps=100,
+        )
         return Trainer(model=model, args=arguments, train_dataset=rows, loss=loss)
 
     return trainer
@@ -181,8 +212,15 @@ def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_b
     whole = tmp_path / "whole"
     names = [path.relative_to(whole / "checkpoint-6") for path in (whole / "checkpoint-6").rglob("*") if path.is_file()]
     # what was seen to end every rerun in a traceback
-    assert {"rng_state.pth", "scheduler.pt", "optimizer.pt", "trainer_state.json", "model.safetensors", COMPLETE,
-            LOSS_WEIGHTS} <= {str(name) for name in names}  # fmt: skip
+    assert {
+        "rng_state.pth",
+        "scheduler.pt",
+        "optimizer.pt",
+        "trainer_state.json",
+        "model.safetensors",
+        COMPLETE,
+        LOSS_WEIGHTS,
+    } <= {str(name) for name in names}
     remove_broken_checkpoints(whole, needs_best=True)
     assert len(list(whole.iterdir())) == 2
     for name in names:
@@ -283,8 +321,16 @@ def test_two_processes_equal_one(command, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
     # a loss that owns a classifier, in which the processes have to agree, too; and a small learning rate: at a large
     # one, sums in another order grow to other minima within twenty steps
-    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "objective": "siamese", "epochs": 2,
-               "keep": 1, "opinions": None, "recipe": "sos-demo"}  # fmt: skip
+    changes = {
+        "base": base,
+        "lora_dropout": 0,
+        "learning_rate": 0.0005,
+        "objective": "siamese",
+        "epochs": 2,
+        "keep": 1,
+        "opinions": None,
+        "recipe": "sos-demo",
+    }
     run(command(tmp_path / "one", **changes))
     words = command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes)
     # in the second epoch: the sampler has to learn of it after the resumption
@@ -315,8 +361,16 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 def test_no_process_loses_the_best_checkpoint_while_it_reads_it(command, tmp_path, root):
     (tmp_path / "slow.py").write_text(SLOW)
-    words = command(tmp_path / "runs", "--quick", launcher=(*TORCHRUN, str(tmp_path / "slow.py")), recipe="sos-demo",
-                    keep_best=True, max_steps=4, eval_steps=2, opinions=None)  # fmt: skip
+    words = command(
+        tmp_path / "runs",
+        "--quick",
+        launcher=(*TORCHRUN, str(tmp_path / "slow.py")),
+        recipe="sos-demo",
+        keep_best=True,
+        max_steps=4,
+        eval_steps=2,
+        opinions=None,
+    )
     run(words, PYTHONPATH=str(root))
     assert results_of(tmp_path / "runs" / "sos-demo-quick")["phases"][0]["steps"] == 4
 
