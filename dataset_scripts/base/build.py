@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 import shutil
 import sys
@@ -80,7 +79,7 @@ def build(
         FileNotFoundError: If the raw data hold nothing of this corpus.
         ValueError: If no row is usable.
         BlockingIOError: If another process builds the same output of a RESUMABLE corpus.
-        OSError: If the disk is full; the build that was there stays.
+        OSError: If the disk is full, see `atomic_folder`; the build that was there stays.
     """
     out, data, record = out.expanduser().resolve(), [path.expanduser().resolve() for path in data], corpus.METADATA
     _check_replaceable(out, data)
@@ -88,23 +87,18 @@ def build(
         raise FileExistsError(f"{out} lies in the raw data, where the next build would read it; choose another -o")
     files = corpus.raw_files(data)
     chosen = [name for name in record.configs if name in (configs or record.configs)]
-    try:
-        with _work_folder(out, corpus, options) as work, atomic_folder(out) as folder:
-            if corpus.RESUMABLE:
-                written = corpus.write(files, folder, options, chosen, work)
-            else:
-                written = {name: _write(corpus, data, folder, options, name, work) for name in chosen}
-            if not any(built.counts for built in written.values()):
-                dropped = {reason: count for built in written.values() for reason, count in built.dropped.items()}
-                raise ValueError(
-                    f"{record.name} ({', '.join(chosen)}): no usable row; it needs {record.raw}. "
-                    f"Dropped: {dropped or 'nothing'}"
-                )
-            return _complete(corpus, folder, options, written)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise OSError(f"the disk of {out.parent} is full: make room, or choose another -o") from error
-        raise
+    with _work_folder(out, corpus, options) as work, atomic_folder(out) as folder:
+        if corpus.RESUMABLE:
+            written = corpus.write(files, folder, options, chosen, work)
+        else:
+            written = {name: _write(corpus, data, folder, options, name, work) for name in chosen}
+        if not any(built.counts for built in written.values()):
+            dropped = {reason: count for built in written.values() for reason, count in built.dropped.items()}
+            raise ValueError(
+                f"{record.name} ({', '.join(chosen)}): no usable row; it needs {record.raw}. "
+                f"Dropped: {dropped or 'nothing'}"
+            )
+        return _complete(corpus, folder, options, written)
 
 
 def shard(config: str, split: str, number: int = 0, total: int = 1) -> str:
