@@ -11,6 +11,7 @@ import typer
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import read_json
+from modeling.base import cli as training
 from modeling.base.names import RELEASED, released_models
 
 app = cli.app("Models that come with the suite, and publishing.")
@@ -22,6 +23,23 @@ app.add_typer(publish, name="publish")
 Repository = Annotated[str, typer.Argument(metavar="ORG/NAME", help="Repository, made if there is none.")]
 Private = Annotated[bool, typer.Option("--private", help="In a private repository; refuse a public one.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Stage, search and prove, list the files, send nothing.")]
+
+
+TRAIN = """Trains, evaluates and publishes a model, as train.py does, which accelerate and torchrun launch.
+
+    opinion train RECIPE [--quick] [--data FOLDER] [--OPTION VALUE ...] [--push-to-hub ORG/NAME]
+
+An interrupted run continues where it stopped when the same command is given again."""
+
+
+@app.command(
+    "train",
+    add_help_option=False,  # that of the recipe is shown
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "allow_interspersed_args": False},
+)
+def train(context: typer.Context) -> None:
+    """Train a model by a recipe, evaluate it and, if asked, publish it."""
+    training.train(TRAIN, context.args)
 
 
 @app.command("models")

@@ -85,14 +85,14 @@ class TweetsSystem(System):
         for name in sets:
             if rows := self._rows(recipe.data, name, "train", PAIR):
                 counts[f"{name} pairs of the sources"] = len(rows)
-                parts.append(self._sample(rows, recipe["per_set"]))
+                parts.append(self.sample(rows, recipe["per_set"]))
             elif ALL not in listed(recipe["sets"]):
                 has = f"{', '.join(recipe.data)} has no {name} pairs to train on"
                 raise ValueError(f"--sets: {has}; --sets {ALL} takes what there is")
         counts["sets without pairs"] = len(sets) - len(parts)
         if not parts:
             raise ValueError(f"--data: {', '.join(recipe.data)} has no pairs to train on, of {', '.join(SETS)}")
-        rows = self._sample(concatenate_datasets(parts), recipe.max_train_rows)
+        rows = self.sample(concatenate_datasets(parts), recipe.max_train_rows)
         rows = rows.shuffle(seed=recipe.seed).flatten_indices()
         counts["pairs in training"] = len(rows)
         # what a row shares with those that cannot be its negatives: conversation (in a tuple: no text) and texts
@@ -121,16 +121,13 @@ class TweetsSystem(System):
     ) -> Dataset | None:
         """A split of all sources that have it, a sample of `limit` rows each; None without rows."""
         splits = [load_source(each, config, self.cache).get(split) for each in sources if has_config(each, config)]
-        parts = [self._sample(rows.select_columns(columns), limit) for rows in splits if rows]
+        parts = [self.sample(rows.select_columns(columns), limit) for rows in splits if rows]
         if "group" in columns and len(parts) > 1:  # each source counts its conversations from 0
             parts = [
                 rows.remove_columns("group").add_column("group", [f"{number}-{group}" for group in rows["group"]])
                 for number, rows in enumerate(parts)
             ]
         return concatenate_datasets(parts) if parts else None
-
-    def _sample(self, rows: Dataset, limit: int | None) -> Dataset:
-        return rows if limit is None or len(rows) <= limit else rows.shuffle(seed=self.recipe.seed).select(range(limit))
 
     def _negatives(self, positives: list[str], linked: np.ndarray) -> list[str]:
         """For each row the positive of a random row that it has neither conversation nor text in common with."""
