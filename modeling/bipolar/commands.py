@@ -1,4 +1,4 @@
-"""Commands of the room: `opinion baselines bipolar`, tables 2 and 3 of the Bipolar-encoder's paper for any models."""
+"""Commands of the room: `opinion counter`, and `opinion baselines bipolar`, the tables of its paper for any models."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Annotated, Literal
 import typer
 
 from dataset_scripts.base import cli
+from dataset_scripts.base.tables import check_output, show
 from modeling.base.recipe import SHARED
 from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, expand
+from modeling.search import commands as search
 
 app = cli.app("Counter-arguments.")
 baselines = cli.app("Evaluate the baselines of a system's paper beside any models.")
@@ -18,6 +20,40 @@ app.add_typer(baselines, name="baselines")
 SPLITS = ("official", "clean")
 Models = list[str] | None
 HELP = f"Which rows, by commas: {', '.join(KEYS)}; all that the models allow by default."
+
+
+@app.command()
+def counter(
+    index: search.Folder,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", help="Each in quotes.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("-f", "--file", help=".txt with an argument a line, or a table with a column 'argument'."),
+    ] = None,
+    top: Annotated[int, typer.Option("-n", "--top", min=1, help="Counter-arguments per argument.")] = 10,
+    shortlist: Annotated[int, typer.Option(min=1, help="Nearest texts that are ranked by the classifier.")] = 50,
+    model: search.Model = None,
+    out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
+) -> None:
+    """Find the best counter-arguments in an index; the classifier ranks them if its model has one."""
+    path = check_output(out)
+    asked = list(dict.fromkeys(text for text, _ in search.read_given(arguments, file, name="argument")))
+    if shortlist < top:
+        raise ValueError(f"--shortlist {shortlist} is less than -n {top}: only what is on it can be shown")
+
+    from modeling.bipolar.search import CounterIndex
+
+    search.quiet()
+    opened = CounterIndex.open(index, model)
+    hits = opened.ask(asked, top, shortlist)
+    columns = ["rank", "score", "similarity", "rows", "row", "text"]
+    for argument in asked:
+        found = hits.loc[hits["argument"] == argument, columns]
+        shown = argument if len(argument) <= 300 else f"{argument[:300].rstrip()}..."
+        print(f"\n{shown}\n{'the collection holds no other text' if found.empty else show(found, 120)}")
+    print(f"\n{opened.meaning}")
+    if path:
+        search.write(hits, path)
 
 
 @baselines.command("bipolar")

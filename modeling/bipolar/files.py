@@ -126,6 +126,8 @@ def _append(model: SentenceTransformer, heads: BipolarHeads) -> None:
         model.append(Normalize())
     model.similarity_fn_name = "cosine" if heads.normalised else "dot"
     attach_heads(model, heads)
+    # an index keeps u, from which both heads compute; past Module's own method, which would make it a step as well
+    object.__setattr__(model, "index_encoder", encoder_of(model))
 
 
 def _replace(model: SentenceTransformer, heads: BipolarHeads) -> None:

@@ -82,7 +82,7 @@ def embed(
     from modeling.search.index import MODEL, Index
     from modeling.search.texts import Counts
 
-    _quiet()
+    quiet()
     start = time.perf_counter()
     options: dict[str, Any] = {"text": text, "group": group, "id": id, "config": config, "split": split}
     options |= {"encoding": encoding, "batch_size": batch_size}
@@ -114,7 +114,7 @@ def ask(
 ) -> None:
     """Find the texts most similar to statements."""
     path = check_output(out)
-    asked = list(dict.fromkeys(text for text, _ in _statements(statements, file)))
+    asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
     opened = _open(index, model)
     hits = opened.ask(asked, top, threshold)
     counts = [f"rows_{group}" for group in opened.groups]
@@ -130,7 +130,7 @@ def ask(
         ]
         print(show(found[["rank", "similarity", "rows"]].assign(groups=groups, text=found["text"])))
     if path:
-        _write(hits, path)
+        write(hits, path)
 
 
 @app.command()
@@ -153,7 +153,7 @@ def align(
 ) -> None:
     """Whose texts a statement finds: alignment precision over thresholds."""
     paths = _outputs(out)
-    queries = _queries(_statements(statements, file, query), side)
+    queries = _queries(read_given(statements, file, query), side)
     try:
         values = [float(value) for value in axis_values(thresholds)]
     except ValueError as error:
@@ -168,7 +168,7 @@ def align(
     print("\nprecision: share of the side among the rows retrieved; low, high: its 95 % interval (Wilson)\n")
     for path in paths:
         if path.suffix.lower() in OUTPUTS:
-            _write(table, path)
+            write(table, path)
         else:
             from modeling.search.plots import plot_thresholds
 
@@ -205,8 +205,8 @@ def axis(
     print()
     for path in paths:
         if path.suffix.lower() in OUTPUTS:
-            _write(result.texts, path)
-            _write(result.groups, path.with_name(f"{path.stem}-groups{path.suffix}"))
+            write(result.texts, path)
+            write(result.groups, path.with_name(f"{path.stem}-groups{path.suffix}"))
             sides = {"positive": result.positive, "negative": result.negative, "model": opened.facts["model"]}
             write_json(path.with_suffix(".json"), sides | facts)
         else:
@@ -216,40 +216,39 @@ def axis(
             print(f"drawn to {path}")
 
 
-def _quiet() -> None:
-    """Before torch is imported: its threads wait by spinning, which slows down what runs beside them; fewer bars."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
-    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
-
-
 def _open(folder: Path, model: str | None) -> Index:
     from modeling.search.index import Index
 
-    _quiet()
+    quiet()
     return Index.open(folder, model)
+
+
+def quiet() -> None:
+    """Silences what libraries say that are yet to be imported; the bars of long work stay."""
+    os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
 
 
 def _outputs(out: list[str] | None) -> list[Path]:
     return [path for name in out or () if (path := check_output(name, [*OUTPUTS, *PICTURES]))]
 
 
-def _statements(
-    statements: list[str] | None, file: Path | None, query: list[str] | None = None
+def read_given(
+    words: list[str] | None, file: Path | None, query: list[str] | None = None, name: str = "statement"
 ) -> list[tuple[str, str | None]]:
-    """All statements of a command, each with its side where it is said."""
-    given: list[tuple[str, str | None]] = [(statement, None) for statement in statements or ()]
+    """All statements of a command, each with its side where it is said; `name` is what they and their column are."""
+    given: list[tuple[str, str | None]] = [(word, None) for word in words or ()]
     for each in query or ():
-        statement, _, target = each.rpartition("=")
-        if not statement.strip() or not target.strip():
+        statement, _, target = (part.strip() for part in each.rpartition("="))
+        if not statement or not target:
             raise ValueError(f'--query {each!r} has to be STATEMENT=GROUP, e.g. --query "Trams should be free.=GREEN"')
-        given.append((statement.strip(), target.strip()))
+        given.append((statement, target))
     if file:
         from modeling.search.texts import read_statements
 
-        given += read_statements(file)
+        given += read_statements(file, name)
     if not given:
-        raise ValueError("there is no statement: give one in quotes, or -f FILE")
+        raise ValueError(f"there is no {name}: give one in quotes, or -f FILE")
     return given
 
 
@@ -260,7 +259,8 @@ def _queries(given: list[tuple[str, str | None]], side: str | None) -> list[tupl
     return list(dict.fromkeys((statement, str(target or side)) for statement, target in given))
 
 
-def _write(frame: pd.DataFrame, path: Path) -> None:
+def write(frame: pd.DataFrame, path: Path) -> None:
+    """Writes a table and says where."""
     write_table(frame, path)
     print(f"written to {path}")
 

@@ -231,15 +231,14 @@ class Index:
         sizes = self.rows["group"].value_counts().to_dict()
         return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
 
-    def require_groups(self, names: Iterable[str] = ()) -> dict[str, int]:
-        """Group -> rows; raises a ValueError with the cure if there are none, or none of these names."""
+    def require_groups(self, names: Iterable[str]) -> None:
+        """Raises a ValueError with the cure if there are no groups, or none of these names."""
         if not self.groups:
             raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
         for name in names:
             if name not in self.groups:
                 listed = ", ".join(list(self.groups)[:10]) + suggest(name, self.groups)
                 raise ValueError(f"{name!r} is no group of {self.folder}; it has {listed}")
-        return self.groups
 
     @cached_property
     def model(self) -> Any:
@@ -371,7 +370,11 @@ class Index:
     def align(
         self, queries: Iterable[tuple[str, str]], thresholds: Iterable[float] = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     ) -> pd.DataFrame:
-        """Whose texts statements find; see `modeling.search.questions.align`."""
+        """Whose texts statements find; see `modeling.search.questions.align`.
+
+        Raises:
+            ValueError: If there is no group, or a statement's is none; the message lists the groups.
+        """
         queries = list(queries)
         self.require_groups(target for _, target in queries)
         from modeling.search import questions  # imports what evaluates, torch with it

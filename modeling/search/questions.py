@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from scipy.stats import binomtest
 
 from metrics.alignment_precision.alignment_precision import alignment_precision, check_threshold
 from modeling.base.evaluation import auroc_interval
 
-if TYPE_CHECKING:
-    from modeling.search.index import Index
-
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEAST = 1e-3  # sides closer than this cannot be told apart in float32
 
 
-def align(index: Index, queries: Sequence[tuple[str, str]], thresholds: Sequence[float]) -> pd.DataFrame:
+class Texts(Protocol):
+    """What a question needs of an index; see `modeling.search.index.Index`."""
+
+    rows: pd.DataFrame
+    texts: pa.LargeStringArray
+    groups: dict[str, int]
+
+    def encode(self, statements: Sequence[str]) -> np.ndarray: ...
+
+    def dots(self, queries: np.ndarray) -> np.ndarray: ...
+
+
+def align(index: Texts, queries: Sequence[tuple[str, str]], thresholds: Sequence[float]) -> pd.DataFrame:
     """Alignment precision of statements at several thresholds (Ghafouri et al., 2024, section 5.3, table 4).
 
     A row of the source counts as one, so a text that ten accounts post counts ten times; rows without a group are left
@@ -38,13 +48,12 @@ def align(index: Index, queries: Sequence[tuple[str, str]], thresholds: Sequence
         Wilson), `base_rate` (share of the target among all rows with a group), and per group `retrieved_GROUP`.
 
     Raises:
-        ValueError: If there is no statement, threshold or group, a threshold lies outside [-1, 1], or a target is
-            unknown; the message lists the groups.
+        ValueError: If there is no statement or threshold, or a threshold lies outside [-1, 1].
     """
     if not queries or not thresholds:
         raise ValueError("alignment needs at least one statement and one threshold")
     thresholds = sorted({check_threshold(threshold) for threshold in thresholds})
-    groups = index.require_groups(target for _, target in queries)
+    groups = index.groups
     rows = index.rows[index.rows["group"].notna()]
     labels, vectors = rows["group"].astype(str).tolist(), rows["vector"].to_numpy()
     table = []
@@ -94,7 +103,7 @@ class Axis:
         return f"AUROC of {first} above {second}: {auroc} [{low}, {high}] (95\u00a0% interval; 0.5: no difference)"
 
 
-def axis(index: Index, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
+def axis(index: Texts, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
     """Scores every text between two opposite sides.
 
     With unit vectors t of a text, p_i of the positive and n_j of the negative wordings, and P = mean(p_i),

@@ -1,0 +1,92 @@
+"""A collection of texts that is asked for counter-arguments: a shortlist by retrieval, ranked by the classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from modeling.bipolar.encoder import BipolarEncoder
+from modeling.bipolar.files import encoder_of, heads_of
+from modeling.search.index import EXACT, Index, as_list
+
+
+class CounterIndex(Index):
+    """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u.
+
+    Examples:
+        >>> index = CounterIndex.open("arguments")  # doctest: +SKIP
+        >>> index.ask("Trams should be free, since they keep cars out of town.", top=3)  # doctest: +SKIP
+    """
+
+    @cached_property
+    def ranker(self) -> BipolarEncoder | None:
+        """The model with its heads; None for one without, whose texts are ranked by similarity."""
+        heads = heads_of(self.model)
+        return None if heads is None else BipolarEncoder(encoder_of(self.model), heads)
+
+    @property
+    def meaning(self) -> str:
+        """What a score is."""
+        if self.ranker is None:
+            return f"not ranked by a classifier, the score is the similarity: {self.facts['model']} has none"
+        if (weight := self.ranker.heads.fusion_weight) is None:
+            return "score: probability that the text counters the argument, by the classification head"
+        return f"score: similarity + {weight:g} x log-odds that the text counters the argument, by the classifier"
+
+    def encode(self, statements: str | Sequence[str]) -> np.ndarray:
+        """Retrieval embeddings of arguments as queries; shape (n, d), float32."""
+        u = super().encode(statements)
+        return u if self.ranker is None else self.ranker.retrieval_embeddings(u, queries=True)
+
+    def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
+        """Retrieval embeddings of texts by their numbers; shape (k, d), float32."""
+        if self.ranker is None:
+            return super().embeddings(numbers)
+        if len(self) <= EXACT:
+            return self._documents[numbers]
+        return self.ranker.retrieval_embeddings(self.vectors[numbers])
+
+    @cached_property
+    def _documents(self) -> np.ndarray:
+        return self.ranker.retrieval_embeddings(self.vectors)
+
+    def ask(self, arguments: str | Sequence[str], top: int = 10, shortlist: int = 50) -> pd.DataFrame:
+        """The best counter-arguments to each argument (Shi et al., section 4.3).
+
+        Args:
+            arguments: One or several, cleaned like the texts of the collection.
+            top: Counter-arguments per argument at most. The argument itself is none.
+            shortlist: Texts with the greatest retrieval similarity that are re-ranked, at least `top`.
+
+        Returns:
+            `argument`, `rank` (from 1), `score` (as in `BipolarEncoder.rank`; without heads the similarity),
+            `similarity` (dot product of the retrieval embeddings), and what `carriers` says of the text.
+
+        Raises:
+            ValueError: If a number is out of range or an argument empty.
+        """
+        if top < 1:
+            raise ValueError(f"-n must be 1 or more, got {top}")
+        if shortlist < top:
+            raise ValueError(f"--shortlist {shortlist} is less than -n {top}: only what is on it can be shown")
+        arguments, cleaned = as_list(arguments), self.clean(arguments)
+        u = super().encode(cleaned)
+        queries = u if self.ranker is None else self.ranker.retrieval_embeddings(u, queries=True)
+        tables = []
+        for number, text in enumerate(cleaned):
+            # one more than wanted, as one may be the argument itself
+            (near,), (similarities,) = self.shortlist(queries[number : number + 1], shortlist + 1)
+            texts = self.texts.take(near[near >= 0]).to_pylist()
+            others = np.array([place for place, other in enumerate(texts) if other != text][:shortlist], int)
+            near, similarities = near[others], similarities[others].astype(float)
+            order, scores = np.arange(len(near)), similarities
+            if self.ranker is not None and len(near):
+                order, scores = self.ranker.rank_embeddings(u[number], np.asarray(self.vectors[near]), shortlist)
+            columns = {"score": scores.astype(float), "similarity": similarities[order], "vector": near[order]}
+            hits = pd.DataFrame({"argument": arguments[number], "rank": np.arange(1, len(order) + 1), **columns})
+            tables.append(hits[:top])
+        hits = pd.concat(tables, ignore_index=True)
+        return hits.merge(self.carriers(hits["vector"].unique()), on="vector", how="left").drop(columns="vector")
