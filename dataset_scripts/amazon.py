@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.reviews import Review, StarsConfig, StarsCorpus, first_value
+from dataset_scripts.reviews import Review, StarsCorpus, first_value
 
 # reviews_Electronics_5.json, amazon_reviews_us_PC_v1_00.tsv, Electronics.jsonl -> electronics, pc, electronics
 _FILE_NAME = re.compile(r"(?:amazon_)?(?:reviews_)?(?:us_)?(.+?)(?:_\d+|_v\d\w*)?\.")
-
-
-@dataclass
-class AmazonConfig(StarsConfig):
-    """Options of Amazon.
-
-    Attributes:
-        domain: Kinds of product to keep, e.g. `("electronics",)`; all if empty. The kind is in the column domain,
-            category or product_category of a review; where it has none, the name of the file tells.
-    """
-
-    domain: tuple[str, ...] = ()
 
 
 class Amazon(StarsCorpus):
@@ -37,7 +24,6 @@ class Amazon(StarsCorpus):
     """
 
     METADATA = load_metadata("amazon")
-    BUILDER_CONFIG_CLASS = AmazonConfig
     TEXT = ("text", "reviewText", "review_body", "content")
     STARS = ("rating", "overall", "star_rating")
     PRODUCT = ("parent_asin", "asin", "product_id")
@@ -49,14 +35,13 @@ class Amazon(StarsCorpus):
         return not name.startswith("meta")
 
     def domain(self, record: dict[str, Any], name: str) -> str:
-        """The kind of product, in small letters with underscores; see `AmazonConfig`."""
+        """What the columns of the kind of product say, else the name of the file; small letters with underscores."""
         of_file = _FILE_NAME.match(Path(name).name.lower())
         return _spelled(first_value(record, self.DOMAIN) or (of_file[1] if of_file else ""))
 
     def wants(self, review: Review) -> bool:
         """Whether a review is in one of the domains; see `StarsCorpus.wants`."""
-        chosen = self.config.domain
-        wanted = {_spelled(name) for name in ([chosen] if isinstance(chosen, str) else chosen)}
+        wanted = set(map(_spelled, self.config.domain))
         if wanted and review.domain not in wanted:
             self.dropped[f"review: domain {review.domain}"] += 1
             return False

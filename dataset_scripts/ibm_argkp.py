@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
 from dataset_scripts.base.reading import members, parse_score
@@ -22,21 +22,6 @@ RELEASES = {
     "ArgKP-2021": ("topic", "argument", "key_point", "stance", "label"),
 }
 STANCES = {"1": "pro", "-1": "con", "0": "neutral"}
-
-
-@dataclass
-class IbmConfig(CorpusConfig):
-    """Options of IbmArgKP. All pairs of a motion's 400 arguments would be 80,000: a sample has to do.
-
-    Attributes:
-        pairs_per_topic: Pairs of arguments for one motion, half of them agreeing; about 7 for every argument.
-        triplets_per_topic: Triplets for one motion, half of them with the motion as anchor.
-        minimum_confidence: Least confidence of the crowd in an argument's stance (`stance_WA_conf`).
-    """
-
-    pairs_per_topic: int = 1500
-    triplets_per_topic: int = 1350
-    minimum_confidence: float = 0.6
 
 
 class Argument(NamedTuple):
@@ -78,7 +63,6 @@ class IbmArgKP(Corpus):
     """
 
     METADATA = load_metadata("ibm_argkp")
-    BUILDER_CONFIG_CLASS = IbmConfig
     FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
 
     @classmethod

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dataset_scripts.base.corpus import SPLITS
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import bare, normalise
-from dataset_scripts.base.reading import find_release, members
-from dataset_scripts.base.splits import split_groups
+from dataset_scripts.base.reading import members
+from dataset_scripts.base.splits import SPLITS, split_groups
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
 
 BY_LABEL = {"rt-polarity.pos": POSITIVE, "rt-polarity.neg": NEGATIVE}
-# the first release of which every file is there is read
-RELEASES = (*(tuple(f"{prefix}{split}.tsv" for split in SPLITS) for prefix in ("split_", "")), tuple(BY_LABEL))
 FRACTIONS = {"train": 0.8, "validation": 0.1, "test": 0.1}  # as in the usual split of 8,530 / 1,066 / 1,066
 ENCODING = "cp1252"  # of the first release, with Latin-1's letters; later copies are in UTF-8
 
@@ -30,11 +27,11 @@ class MovieReviews(SentimentCorpus):
     """
 
     METADATA = load_metadata("mr")
-
-    @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """The files of the first complete release below a folder or beside a file, plain or gzipped."""
-        return find_release(path, RELEASES, cls.METADATA.raw)
+    RELEASES = (
+        tuple(f"split_{split}.tsv" for split in SPLITS),
+        tuple(f"{split}.tsv" for split in SPLITS),
+        (*BY_LABEL,),
+    )
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
         """All splits, unless the files have none."""

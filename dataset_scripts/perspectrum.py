@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, normalise
-from dataset_scripts.base.reading import find_release, members
+from dataset_scripts.base.reading import members
 from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
 KINDS = (list, list, dict)
 STANCES = {"SUPPORT": "pro", "UNDERMINE": "con"}
-SOURCES = ("idebate", "debatewise", "procon")
 
 
 class Perspective(NamedTuple):
@@ -39,18 +37,6 @@ class Claim(NamedTuple):
     perspectives: list[Perspective]
 
 
-@dataclass
-class PerspectrumConfig(CorpusConfig):
-    """Options of Perspectrum.
-
-    Attributes:
-        without: Sources to leave out, of `SOURCES`: their claims, and their perspectives under other claims.
-            `("idebate",)` keeps the texts of the counter-argument benchmark counterargs-18 out of training.
-    """
-
-    without: tuple[str, ...] = ()
-
-
 class Perspectrum(Corpus):
     """Claims and perspectives in the authors' split, with what that split lets through held back.
 
@@ -68,13 +54,8 @@ class Perspectrum(Corpus):
     """
 
     METADATA = load_metadata("perspectrum")
-    BUILDER_CONFIG_CLASS = PerspectrumConfig
     FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
-
-    @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """The three released JSON files, plain or gzipped, below a folder or beside a file."""
-        return find_release(path, [NAMES], cls.METADATA.raw)
+    RELEASES = (NAMES,)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.clean`."""
@@ -84,9 +65,7 @@ class Perspectrum(Corpus):
         yield from self.clean(units, make_rows, lambda c: (c.text, *(p.text for p in c.perspectives)), rules)
 
     def _claims(self, files: list[Path]) -> Iterator[Claim]:
-        without = {self.config.without} if isinstance(self.config.without, str) else set(self.config.without)
-        if not without <= set(SOURCES):
-            raise ValueError(f"without={sorted(without)}: the sources are {', '.join(SOURCES)}")
+        without = self.config.without
         claims, items, splits = (member.json(kind) for member, kind in zip(members(files), KINDS, strict=True))
         try:  # perspective id -> text, or None where its source is left out
             pool = {item["pId"]: None if item["source"] in without else normalise(item["text"]) for item in items}

@@ -9,7 +9,6 @@ import re
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,11 +18,9 @@ from dataset_scripts.base.quality import MINIMUM_WORDS, bare, normalise
 from dataset_scripts.base.reading import ARCHIVES, members, parse_score
 from dataset_scripts.base.schema import PAIRS, TRIPLETS, Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import FRACTIONS, SEED, across, split_groups, within
-from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentConfig, SentimentCorpus, parse_label
+from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
 
 logger = logging.getLogger(__name__)
-GRANULARITIES = ("review", "first", "random")
-PER_PRODUCT = 20
 ENDINGS = (".json", ".jsonl", ".ndjson", ".tsv", *ARCHIVES)  # of the files of reviews, plain or .gz
 ABBREVIATIONS = frozenset(
     ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "jr", "sr", "vs", "etc", "e.g", "i.e", "approx", "inc", "ltd")
@@ -67,7 +64,7 @@ def cut(text: str, granularity: str, seed: int) -> str:
 
     Args:
         text: The review with its line ends.
-        granularity: One of `GRANULARITIES`.
+        granularity: All of it (`review`), its `first` sentence or a `random` one.
         seed: Seed of the random sentence, which depends on it and on the text alone.
     """
     if granularity == "review":
@@ -107,7 +104,7 @@ def ordered_pairs(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
         yield items[n % size], items[(n + 1 + n // size) % size]
 
 
-def review_triplets(reviews: Iterable[Sentence], limit: int = PER_PRODUCT, seed: int = SEED) -> Rows:
+def review_triplets(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
     """Rows of `TRIPLETS`: a review, one of the same polarity and one of the other, all of one product.
 
     Half of a product's triplets have a positive anchor, half a negative one, where it has the reviews for both.
@@ -124,7 +121,7 @@ def review_triplets(reviews: Iterable[Sentence], limit: int = PER_PRODUCT, seed:
                 yield triplet_row(anchor, positive, other[n % len(other)], product)
 
 
-def review_pairs(reviews: Iterable[Sentence], limit: int = PER_PRODUCT, seed: int = SEED) -> Rows:
+def review_pairs(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
     """Rows of `PAIRS`: two reviews of one product, which agree if their polarity is the same; as many agree as oppose.
 
     Every pair that opposes holds a negative review. So that this alone gives no pair away, half of those that agree
@@ -154,34 +151,12 @@ def review_pairs(reviews: Iterable[Sentence], limit: int = PER_PRODUCT, seed: in
         yield pair_row(*texts, same, "same-product", product)
 
 
-@dataclass
-class ReviewConfig(SentimentConfig):
-    """Options of a corpus of reviews.
-
-    Attributes:
-        granularity: What of a review goes into pairs and triplets: all of it ("review"), its first sentence ("first")
-            or a random one ("random"); see `cut`.
-        per_product: Most pairs, and most triplets, of one product, so that a popular one does not dominate.
-    """
-
-    granularity: str = GRANULARITIES[0]
-    per_product: int = PER_PRODUCT
-
-    def check(self) -> None:
-        """Raises ValueError, naming the option, if a value is none that an option takes."""
-        if self.granularity not in GRANULARITIES:
-            raise ValueError(f"granularity={self.granularity!r}: choose one of {', '.join(GRANULARITIES)}")
-        if not isinstance(self.per_product, int) or self.per_product < 2:
-            raise ValueError(f"per_product={self.per_product!r}: give a whole number of at least 2")
-
-
 class ReviewCorpus(SentimentCorpus):
     """Reviews as sentiment corpora have them, and pairs and triplets of one product, which is the `group` of a review.
 
     `sentences` of a subclass cuts reviews to their granularity by `cut`.
     """
 
-    BUILDER_CONFIG_CLASS = ReviewConfig
     FEATURES = {**SentimentCorpus.FEATURES, "pairs": PAIRS, "triplets": TRIPLETS}
 
     @property
@@ -200,9 +175,8 @@ class ReviewCorpus(SentimentCorpus):
         """Yields (split, row); see `Corpus.rows`.
 
         Raises:
-            ValueError: If an option has a value that it does not take, or pairs or triplets have not one row.
+            ValueError: If pairs or triplets have not one row.
         """
-        self.config.check()
         if not self.of_one_product:
             yield from super().rows(files, config)
             return
@@ -228,23 +202,6 @@ class Review(NamedTuple):
     domain: str = ""
 
 
-@dataclass
-class StarsConfig(ReviewConfig):
-    """Options of a corpus of reviews with stars.
-
-    Attributes:
-        share: Share of the products that are read, in (0, 1], drawn by their id: what is read is held in memory.
-    """
-
-    share: float = 1.0
-
-    def check(self) -> None:
-        """See `ReviewConfig.check`."""
-        super().check()
-        if not isinstance(self.share, int | float) or not 0 < self.share <= 1:
-            raise ValueError(f"share={self.share!r}: give a number above 0 and up to 1")
-
-
 class StarsCorpus(ReviewCorpus):
     """Reviews with stars from 1 to 5, in JSON lines or tab separated tables (Yelp, Amazon).
 
@@ -259,7 +216,6 @@ class StarsCorpus(ReviewCorpus):
         LABEL: Column of the polarity, 1 or 0, of a release without stars.
     """
 
-    BUILDER_CONFIG_CLASS = StarsConfig
     FEATURES = ReviewCorpus.FEATURES
     MINIMUM_WORDS = MINIMUM_WORDS
     TEXT: ClassVar[tuple[str, ...]]
@@ -274,14 +230,10 @@ class StarsCorpus(ReviewCorpus):
         """Whether a file, in a folder or an archive, may hold reviews, by its name in small letters, without .gz."""
 
     @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or all tables, JSON lines and archives of reviews below a folder."""
-        return [path] if path.is_file() else [f for f in super().find_files(path) if cls._may_hold_reviews(f.name)]
-
-    @classmethod
-    def _may_hold_reviews(cls, name: str) -> bool:
+    def is_raw(cls, name: str) -> bool:
+        """Tables, JSON lines and archives of reviews."""
         name = Path(name).name.lower().removesuffix(".gz")
-        return name.endswith(ENDINGS) and name[0] != "." and cls.is_release(name)
+        return name.endswith(ENDINGS) and cls.is_release(name)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         """Yields (split, review), cut to its granularity for pairs and triplets; see `SentimentCorpus.sentences`."""
@@ -341,7 +293,7 @@ class StarsCorpus(ReviewCorpus):
         strange: list[str] = []  # files without reviews, in words
         for file in files:
             fitting, misfit = 0, ""
-            for member in members(file, self._may_hold_reviews):
+            for member in members(file, self.is_raw):
                 records = member.records(self.dropped)
                 for line, record in tqdm(records, desc=f"Reading {member.place()}", unit=" reviews"):
                     rated = any(name in record for name in self.STARS)

@@ -6,15 +6,15 @@ import random
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from dataset_scripts.base.corpus import SPLITS, Corpus, CorpusConfig
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, bare
 from dataset_scripts.base.schema import POLARITY_PAIRS, QUADRUPLES, SENTENCES
 from dataset_scripts.base.sources import load_source, source_name
+from dataset_scripts.base.splits import SPLITS
 
 NEGATIVE, POSITIVE = 0, 1
 _LABELS = {"0": NEGATIVE, "1": POSITIVE, "neg": NEGATIVE, "pos": POSITIVE, "negative": NEGATIVE, "positive": POSITIVE}
@@ -92,20 +92,6 @@ def sgts_pairs(texts: Sequence[Sequence[str]], seed: int) -> list[tuple[str, str
     return pairs
 
 
-@dataclass
-class SentimentConfig(CorpusConfig):
-    """Options of every sentiment corpus.
-
-    Attributes:
-        hold_out: Built folders or data sets on the Hub, each with a configuration `sentences`. The texts of their
-            validation and test splits, parts of these, and texts that have them as a part (see `PartGuard`) are kept
-            out of this corpus's train split, so that a model trained on it may be tested there: MR and SST-2 come from
-            the same reviews, and SST-2 has the phrases of its sentences.
-    """
-
-    hold_out: tuple[str, ...] = ()
-
-
 class SentimentCorpus(Corpus):
     """A corpus of texts with a polarity; a subclass states METADATA and writes `sentences`.
 
@@ -123,7 +109,6 @@ class SentimentCorpus(Corpus):
         MINIMUM_WORDS: Shortest text that is kept in other splits.
     """
 
-    BUILDER_CONFIG_CLASS = SentimentConfig
     FEATURES = {"sentences": SENTENCES, "quadruples": QUADRUPLES, "sgts": POLARITY_PAIRS}
     OFFICIAL: ClassVar[tuple[str, ...]] = ()
     MINIMUM_WORDS: ClassVar[int] = 1
@@ -197,10 +182,13 @@ class SentimentCorpus(Corpus):
             self.dropped[reason] += number
 
     def _held_out(self, train: list[Sentence]) -> LeakGuard:
-        """A guard with the texts that the data sets of `hold_out` evaluate on."""
-        chosen = self.config.hold_out
-        guard = PartGuard(sentence.text for sentence in train if chosen)
-        for source in [chosen] if isinstance(chosen, str) else chosen:
+        """A guard with the texts that the data sets of `hold_out` evaluate on, parts of these, and texts around them.
+
+        A model that is trained on this corpus may then be tested there: MR and SST-2 come from the same reviews, and
+        SST-2 has the phrases of its sentences.
+        """
+        guard = PartGuard(sentence.text for sentence in train if self.config.hold_out)
+        for source in self.config.hold_out:
             splits = load_source(source, "sentences", self._cache_dir_root)
             for split in (split for split in ("test", "validation") if split in splits):
                 guard.hold_out(f"{split} of {source_name(source)}", splits[split]["text"])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, normalise
 from dataset_scripts.base.reading import members, parse_score
@@ -19,19 +18,6 @@ COLUMNS = ("POS", "ID", "PosScore", "NegScore", "SynsetTerms", "Gloss")  # the f
 SCORES = ("PosScore", "NegScore")
 SYNSET = re.compile(r"[nvasr]\d+")
 TERM = re.compile(r"(?P<word>\S+)#(?P<sense>\d+)")
-SENSES = ("all", "first")
-
-
-@dataclass
-class SentiWordNetConfig(CorpusConfig):
-    """Options of SentiWordNet.
-
-    Attributes:
-        senses: Which senses of a word count for `words`: "all", or the "first" of each part of speech, the most
-            frequent one. With all of them "good", "love" and "funny" are both, since some sense of each is negative.
-    """
-
-    senses: str = "all"
 
 
 class SentiWordNet(Corpus):
@@ -56,7 +42,6 @@ class SentiWordNet(Corpus):
     """
 
     METADATA = load_metadata("sentiwordnet")
-    BUILDER_CONFIG_CLASS = SentiWordNetConfig
     FEATURES = {"examples": TEXTS, "words": WORDS}
 
     @classmethod
@@ -75,8 +60,6 @@ class SentiWordNet(Corpus):
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.clean`."""
-        if self.config.senses not in SENSES:
-            raise ValueError(f"senses={self.config.senses!r}: choose one of {', '.join(SENSES)}")
         if config == "words":
             yield from (("train", row) for row in self._words(self._synsets(files)))
             return

@@ -9,15 +9,9 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import find_release, members, parse_score
+from dataset_scripts.base.reading import members, parse_score
 from dataset_scripts.base.schema import INFERENCE
 
-# the first release of which every file is there is read; all hold the same pairs, the last one 87 fewer
-RELEASES = (
-    ("SICK.txt",),
-    ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"),
-    ("SICK_with_splits.txt",),
-)
 SPLIT_NAMES = {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"}
 FIRST, SECOND, SCORE, SPLIT = "sentence_A", "sentence_B", "relatedness_score", "SemEval_set"
 LABELS = ("entailment_label", "entailment_judgment")  # the name changed between releases
@@ -35,11 +29,17 @@ class Sick(Corpus):
 
     METADATA = load_metadata("sick")
     FEATURES = {"inference": INFERENCE}
+    # all hold the same pairs, the last one 87 fewer
+    RELEASES = (
+        ("SICK.txt",),
+        ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"),
+        ("SICK_with_splits.txt",),
+    )
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
         """One given file, or the files of the first complete release in a folder; plain or gzipped."""
-        return [path] if path.is_file() else find_release(path, RELEASES, cls.METADATA.raw)
+        return [path] if path.is_file() else super().find_files(path)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`."""

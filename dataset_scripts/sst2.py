@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dataset_scripts.base.corpus import SPLITS
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import find_release, members
-from dataset_scripts.base.splits import SPLIT_NAMES
+from dataset_scripts.base.reading import members
+from dataset_scripts.base.splits import SPLIT_NAMES, SPLITS
 from dataset_scripts.sentiment import Sentence, SentimentCorpus, parse_label
 
 RELEASED = {f"sentiment-{name}": split for name, split in SPLIT_NAMES.items()}
@@ -24,11 +23,7 @@ class SST2(SentimentCorpus):
 
     METADATA = load_metadata("sst2")
     OFFICIAL = SPLITS
-
-    @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """The three released files, plain or gzipped, below a folder or beside a file."""
-        return find_release(path, [tuple(RELEASED)], cls.METADATA.raw)
+    RELEASES = (tuple(RELEASED),)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         """Yields (split, sentence); see `SentimentCorpus.sentences`."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.base.corpus import SPLITS, Corpus
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import Member, find_release, members, parse_score
+from dataset_scripts.base.reading import Member, members, parse_score
 from dataset_scripts.base.schema import SIMILARITY
+from dataset_scripts.base.splits import SPLITS
 
 RELEASED = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv": "test"}
 DEMO_NAME, DEMO_HEADER = "similarity.tsv", ["split", "score", "sentence1", "sentence2"]
@@ -26,11 +27,12 @@ class STSBenchmark(Corpus):
 
     METADATA = load_metadata("stsb")
     FEATURES = {"similarity": SIMILARITY}
+    RELEASES = (tuple(RELEASED), (DEMO_NAME,))
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
         """One given file, or the three released files of a folder, or else its `similarity.tsv`; plain or gzipped."""
-        return [path] if path.is_file() else find_release(path, [tuple(RELEASED), (DEMO_NAME,)], cls.METADATA.raw)
+        return [path] if path.is_file() else super().find_files(path)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.rows`."""

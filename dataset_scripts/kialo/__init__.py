@@ -6,13 +6,12 @@ import itertools
 import logging
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from datasets.utils import tqdm
 
-from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, is_english
 from dataset_scripts.base.reading import ARCHIVES, members
@@ -23,27 +22,10 @@ from dataset_scripts.kialo.export import Discussion, Node, discussion_id, parse_
 logger = logging.getLogger(__name__)
 
 
-@dataclass
-class KialoConfig(CorpusConfig):
-    """Options of Kialo.
-
-    Attributes:
-        all_languages: Keep discussions that are not in English.
-        max_per_parent: Most child-to-child pairs, and most triplets, for one parent, drawn at random; all if None,
-            as in the paper.
-        siblings: Also make triplets of three answers to one argument: one, another on its side, and one on the other.
-    """
-
-    all_languages: bool = False
-    max_per_parent: int | None = None
-    siblings: bool = False
-
-
 class Kialo(Corpus):
     """Discussions from Kialo's text exports; see `dataset_scripts/metadata/kialo.yaml`."""
 
     METADATA = load_metadata("kialo")
-    BUILDER_CONFIG_CLASS = KialoConfig
     FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
 
     @classmethod
@@ -51,10 +33,9 @@ class Kialo(Corpus):
         return [*cls.METADATA.languages, "multilingual"] if options.get("all_languages") else cls.METADATA.languages
 
     @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """Exports, archives of exports and parsed discussions, at the path or anywhere below it."""
-        endings = (".txt", ".jsonl", ".jsonl.gz", *ARCHIVES)
-        return [f for f in super().find_files(path) if f.name.lower().endswith(endings) and f.name[0] != "."]
+    def is_raw(cls, name: str) -> bool:
+        """Exports, archives of exports and parsed discussions."""
+        return name.lower().endswith((".txt", ".jsonl", ".jsonl.gz", *ARCHIVES))
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.clean`."""

@@ -35,7 +35,7 @@ def test_triplets_of_one_product():
         assert row["anchor"][0] == row["positive"][0] != row["negative"][0] and row["anchor"] != row["positive"]
         assert {row[column][1] for column in ("anchor", "positive", "negative")} == {row["group"]} == {"a"}
     assert len({tuple(row.values()) for row in rows}) == 8
-    assert list(review_triplets([Sentence(text, label) for text, label, _ in reviews("a", 3, 2)])) == []
+    assert list(review_triplets([Sentence(text, label) for text, label, _ in reviews("a", 3, 2)], 20)) == []
 
 
 def test_a_popular_product_is_limited():

@@ -125,6 +125,14 @@ def test_options(build, write):
     assert 20 <= read <= 40 and dropped == {"review: of a product outside the share": 5 * (100 - read)}
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("granularity", "word"), ("per_product", 1), ("share", 0), ("share", 2), ("shares", 1)]
+)
+def test_options_are_checked(name, value, tmp_path):
+    with pytest.raises(ValueError, match=name.replace("_", "[-_]")):
+        Yelp.open(tmp_path, "triplets", **{name: value})
+
+
 @pytest.mark.parametrize("target", ["raw", "raw.zip", "raw.tar"])
 def test_files_of_the_release(target, build, write):
     other = dict.fromkeys(("business", "checkin", "tip", "user"), lines(review("cafe1", 5, "The soup of others.")))

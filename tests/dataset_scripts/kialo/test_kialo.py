@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -234,7 +235,7 @@ def test_nothing_usable(build, write):
     with pytest.raises(ValueError, match=r"kialo .pairs.: no usable row in 1 file.*file: empty"):
         build(Kialo, write("raw", {"empty.txt": ""}), "pairs")
     with pytest.raises(FileNotFoundError, match="belongs to kialo"):
-        Kialo.open(Path(__file__), "pairs")
+        Kialo.open(write("other", {"notes.md": "no discussion"}), "pairs")
 
 
 def test_statistics_by_stance(tmp_path):
@@ -267,11 +268,12 @@ def test_statistics_by_stance(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["cut.tar.xz", "cut.tar", "cut.zip"])
-def test_what_is_cut_off_is_refused(name, build, write):
+def test_what_is_cut_off_is_refused(name, corpus, write, tmp_path):
     path = write(name, exports(9))
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(ValueError, match=rf"{name} is cut off.*download it again. \d discussions were read before"):
-        build(Kialo, path, "pairs")
+    result = corpus("build", "kialo", path, "-o", tmp_path / "out")
+    assert result.exit_code == 2 and not (tmp_path / "out").exists()
+    assert re.search(rf"{name} is cut off.*\d discussions were read before", result.stderr)
 
 
 @pytest.mark.corpora
