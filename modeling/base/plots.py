@@ -291,7 +291,3 @@ def plain(text: str) -> str:
 def _gridded(axis: plt.Axes) -> None:
     axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)
     axis.set_axisbelow(True)
-
-
-# what follows serves a room that does not call the functions above yet
-LINES = ("--", "-", "-.", ":")
