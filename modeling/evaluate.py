@@ -176,7 +176,6 @@ def measure(
         "evaluations": evaluations,
         "demonstrations": demonstrate(room, encoders),
         "paper": room.paper.beside(evaluations, base_id, room.paper.headline),
-        "paper_base": room.paper.base,
         "paper_setup": room.paper.setup,
         "paper_headline": room.paper.headline_name,
         "environment": environment(),
@@ -216,10 +215,9 @@ def render(results: dict[str, Any]) -> str:
 
 
 def _preface(results: dict[str, Any]) -> str:
-    beside = "Its figures stand beside the same data only."
-    if not results["paper"]:
-        beside = f"It trains {results['paper_base']}; on this base and these data it has no figures to stand beside."
-    lines = [f"Paper: {results['paper_headline']}; {results['paper_setup']}. {beside}"]
+    from modeling.base.results import paper_note
+
+    lines = [paper_note(results), f"Its setting: {results['paper_headline']}."]
     lines.append(f"Base of the rows that are filtered by it: {results['filtered_by']}.")
     if results["note"]:
         lines.append(results["note"])

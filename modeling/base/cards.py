@@ -11,7 +11,7 @@ from huggingface_hub import EvalResult, ModelCard, ModelCardData
 from dataset_scripts.base.files import write_text
 from dataset_scripts.base.tables import markdown
 from modeling.base.names import RELEASED
-from modeling.base.results import comparison, demonstrations, legend, table
+from modeling.base.results import comparison, demonstrations, legend, paper_note, table
 from modeling.base.system import System
 
 # the repository's name is not known before it is published; staging fills these in
@@ -61,7 +61,7 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
         repo=REPO,
         adapter_repo=ADAPTER_REPO,
         demonstrations=table(demonstrations(results, {"base": "base", "trained": "this model"})),
-        paper_setup=results["paper_setup"],
+        paper_note=paper_note(results),
         results=table(comparison(results)),
         legend=legend(results),
         prose=prose.read_text(encoding="utf-8").strip() if prose.is_file() else "",

@@ -321,6 +321,12 @@ def demonstrations(results: Mapping[str, Any], heads: Mapping[str, str] = RUN) -
     )
 
 
+def paper_note(results: Mapping[str, Any]) -> str:
+    """What the paper's figures are of, and why there are none where ours are of another encoder or other data."""
+    beside = "" if results["paper"] else " It trained another encoder or used other data: none of its figures is here."
+    return f"Paper: {results['paper_setup']}.{beside}"
+
+
 def table(frame: pd.DataFrame) -> str:
     """A frame as Markdown: counts whole, measures with three decimals, nothing where there is none."""
     return show(frame, WIDEST)
@@ -395,7 +401,7 @@ def print_report(results: Mapping[str, Any], run_dir: Path) -> None:
     trainable, total = results["trainable_parameters"], results["all_parameters"]
     print(f"\n{results['name']}: {trainable:,} of {total:,} parameters trained in {seconds:.0f} s")
     split = results["evaluation_options"]["evaluate_on"].capitalize()
-    print(f"\n{split} data, base and merged model as loaded from disk. Paper: {results['paper_setup']}.\n")
+    print(f"\n{split} data, base and merged model as loaded from disk. {paper_note(results)}\n")
     print(f"{table(comparison(results))}\n\n{legend(results)}")
     if results["summary"]:
         print(f"\n{render_summary(results['summary'])}")

@@ -107,7 +107,7 @@ def test_two_models(words, tiny_base, other, tmp_path, monkeypatch):
     # the base is one of the models and has one column; it is not the paper's, whose figures are not beside it
     assert (results["models"], results["base"], results["filtered_by"]) == (["tiny", "random-1"], "tiny", "tiny")
     assert cells(text, "measure")[0] == ["tiny (base)", "random-1"]
-    assert "It trains sentence-transformers/all-mpnet-base-v2; on this base" in text
+    assert "It trained another encoder or used other data: none of its figures is here." in text
     names = [evaluation["name"] for evaluation in results["evaluations"]]
     assert names[0] == "stance" and names[-4:] == ["similarity", "inference", "alignment", "alignment_on_topic"]
     assert [evaluation["rows"] for evaluation in results["evaluations"]][-4:] == [4, 6, 12, 6]

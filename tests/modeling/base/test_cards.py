@@ -171,7 +171,7 @@ def test_text_of_the_merged_model(system, results):
         "Data: debates, org/kialo (12,345 pairs before the filter, 1,234 pairs in training).",
         "- pairs: 38 optimiser steps over 1,234 rows (1.5 epochs at most) in 62 s, 40 rows/s",
         "- trainable parameters: 2,359,296 of 111,845,760 (2.11 %)",
-        "The paper's figures: a big encoder on many debates. A cell without a figure was not measured.",
+        "Paper: a big encoder on many debates. A cell without a figure was not measured.",
         "@inproceedings{invented, pages = {1--2}}",
         "Trained with python 3.11.9, torch 2.13.0.",
     ):
