@@ -134,7 +134,5 @@ def bipolar(
         for each in splits:  # so that training data that are missing are known now
             train(each.name)
     possible = [row for row in chosen if row.sources is not None]
-    ranker = Ranker(possible, load_models(named), cache / "counterarguments", lengths, max_points, train)
-    name = source_name(data)
-    with_paper = tables.CORPUS in name.lower() and evaluate_on == "test" and "official" in (split or SPLITS)
-    tables.report(ranker, chosen, splits, f"{name}, {evaluate_on} data", with_paper, out)
+    ranker = Ranker(possible, load_models(named), cache, lengths, max_points, train)
+    tables.report(ranker, chosen, splits, source_name(data), evaluate_on, out)

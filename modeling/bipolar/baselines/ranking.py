@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.base.sources import load_split
 from modeling.base.models import identity, load_model
+from modeling.base.results import memory
 from modeling.base.vectors import Vectors
 from modeling.bipolar.baselines.encoders import load_cross_encoder, predict_pairs
 from modeling.bipolar.baselines.learned import SIMPLE_SD, draw_examples, fit_logistic, fit_trees, rank_trees
@@ -192,7 +193,7 @@ class Ranker:
         self.models, self.folder, self.shortlists, self.max_points = models, folder, shortlists, max_points
         self.train = train
         self.full = any(row.retriever == FEATURES and row.key.endswith("full") for row in rows)
-        self.memory = joblib.Memory(folder / "figures", verbose=0)
+        self.memory = memory(folder)
         self._retrieved: dict[tuple[str, str, str], tuple] = {}
         self._tables: dict[tuple[str, bool], FeatureTable] = {}
 
@@ -212,7 +213,7 @@ class Ranker:
             points = sample(len(points), self.max_points)
             scores = self._pair_scores(model, split.candidates, points, listed[points])
         else:
-            log_odds = retrieval(model, split.candidates, self.folder / "vectors")[2]
+            log_odds = retrieval(model, split.candidates, self.folder / "embeddings")[2]
             scores = shortlist_odds(split.candidates, listed, log_odds)
         if row.fused and (weight := heads_of(model).fusion_weight) is None:
             notes = ["the model has no weight that joins its scores: the classifier ranks alone"]
@@ -232,7 +233,7 @@ class Ranker:
                 scores = bm25(candidates)
             else:
                 model = self.models[row.retriever, source]
-                queries, documents, _ = retrieval(model, candidates, self.folder / "vectors")
+                queries, documents, _ = retrieval(model, candidates, self.folder / "embeddings")
                 scores = queries @ documents.T
             best = {setting: shortlist(scores, candidates.of(setting), 1)[0][:, 0] for setting in SETTINGS}
             self._retrieved[key] = best, *shortlist(scores, candidates.of("epa"), max(self.shortlists))
@@ -268,7 +269,7 @@ class Ranker:
             blocks = np.array_split(np.arange(len(points)), range(BLOCK, len(points), BLOCK))
             parts = [
                 cached(
-                    VERSION, key, weights, setting, block, trees is not None, lambda: self._table(split, size), trees
+                    VERSION, key, weights, setting, block, trees is not None, lambda: self._table(split, points), trees
                 )
                 for block in tqdm(blocks, f"{row.name}, {setting}", unit_scale=BLOCK, unit="point", leave=False)
             ]
@@ -289,21 +290,19 @@ class Ranker:
             range(0, len(examples), BLOCK), "features of examples", unit_scale=BLOCK, unit="point", leave=False
         )
         features = [
-            cached(VERSION, key, whole, examples[start : start + BLOCK], lambda: self._table(train, whole))
-            for start in starts
+            cached(VERSION, key, whole, examples[start : start + BLOCK], lambda: self._table(train)) for start in starts
         ]
         labels = [np.arange(len(texts)) < answers for _, texts, answers in examples]
         return np.concatenate(features)[:, :size], np.concatenate(labels).astype(int)
 
-    def _table(self, split: Split, size: int) -> FeatureTable:
-        """Features of the points that are ranked for; of the training split, of all."""
-        learned = self.train is not None and split is self.train(split.name)
-        if (split.digest, learned) not in self._tables:
-            points = None if learned else sample(len(split.candidates), self.max_points)
+    def _table(self, split: Split, points: np.ndarray | None = None) -> FeatureTable:
+        """Features of some of the points, or of all, among all candidates."""
+        key = split.digest, points is None
+        if key not in self._tables:
             candidates = split.candidates if points is None else split.candidates.take(points)
-            embed = Vectors(self._encoder, self.folder / "vectors") if self.full else None
-            self._tables[split.digest, learned] = FeatureTable(candidates, embed)
-        return self._tables[split.digest, learned]
+            embed = Vectors(self._encoder, self.folder / "embeddings") if self.full else None
+            self._tables[key] = FeatureTable(candidates, embed)
+        return self._tables[key]
 
     @cached_property
     def _encoder(self) -> SentenceTransformer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +27,24 @@ UNSEEN = "official, unseen"
 
 
 def report(
-    ranker: Ranker, rows: Sequence[Row], splits: Sequence[Split], data: str, with_paper: bool, folder: Path | None
+    ranker: Ranker, rows: Sequence[Row], splits: Sequence[Split], name: str, part: str, folder: Path | None
 ) -> pd.DataFrame:
-    """Ranks, row after row, and prints the tables.
+    """Ranks, row after row, prints the tables, and writes what they are made of.
 
     Args:
         ranker: Of the rows whose models are there.
         rows: All that the tables have, also those of the paper alone.
         splits: What they rank for.
-        data: What the data are called.
-        with_paper: Whether they are the paper's.
+        name: What the data are called.
+        part: `test` or `validation`.
         folder: For table.md, results.csv, predictions.parquet and plots/; None writes none.
 
     Returns:
-        See `frame`.
+        One row a figure: `who` ("ours" or "paper"), `row` (its id), `model` (what tables call it), `data` (a split, or
+        "official, unseen": the points that no earlier split has), `metric` (a setting or "@1/K": accuracy@1 as a share;
+        "recall@K"; "seconds"), `value`, `low` and `high` (95 % interval over groups of debates), `rows` (points).
     """
-    metrics = [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]
-    found, predicted, notes = list(printed(rows, metrics)) if with_paper else [], [], []
-    possible = [row for row in rows if row.sources is not None]
+    possible, found, predicted, notes = [row for row in rows if row.sources is not None], [], [], []
     with tqdm(total=len(possible) * len(splits), unit="row") as bar:
         for row, split in ((row, split) for row in possible for split in splits):
             bar.set_description(f"{row.heading}, {split.name}")
@@ -53,12 +53,16 @@ def report(
             predicted += predictions(row, split, ranking)
             notes += [f"- {row.heading}, {split.name}: {note}" for note in ranking.notes]
             bar.update()
-    result = frame(found)
-    legend = [_preface(splits, data, with_paper), _legend(possible, ranker), "\n".join(notes)]
-    text = render(result, rows, ranker.shortlists, [part for part in legend if part])
+    if CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits):
+        found += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)])
+    result = pd.DataFrame(found, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
+    text = "\n\n".join(
+        [_legend(possible, splits, ranker, f"{name}, {part} data"), *(["\n".join(notes)] if notes else [])]
+        + tables(result, rows, ranker.shortlists)
+    )
     print(f"\n{text}")
     if folder:
-        pictures = draw(result, rows, ranker.shortlists, folder, data)
+        pictures = draw(result, rows, ranker.shortlists, folder, f"{name}, {part} data")
         # a cell that began with @ would be taken for a formula
         metrics = result["metric"].str.replace("@1/", "reranked/")
         write_table(result.assign(metric=metrics), folder / "results.csv")
@@ -69,13 +73,13 @@ def report(
 
 
 def figures(row: Row, split: Split, ranking: Ranking, shortlists: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """The figures of a row on a split, as rows of the frame; see `frame`."""
+    """The figures of a row on a split, as rows of the frame of `report`."""
     facts = {"who": "ours", "row": row.id, "model": row.heading, "data": split.name}
     everything = np.ones(len(ranking.points), bool)
     unseen = ~split.candidates.seen[ranking.points]
     parts = [(split.name, everything)]
     if unseen.any() and not unseen.all():
-        parts.append((UNSEEN, unseen))
+        parts.append((f"{split.name}, unseen", unseen))
     for data, part in parts:
         for metric, best in ranking.best.items():
             yield facts | {"data": data, "metric": metric} | accuracy(split, ranking.points[part], best[part])
@@ -114,17 +118,6 @@ def printed(rows: Sequence[Row], metrics: Sequence[str]) -> Iterator[dict[str, A
                 yield facts | {"metric": metric, "value": value / 100}
 
 
-def frame(figures: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row a figure.
-
-    Returns:
-        Columns `who` ("ours" or "paper"), `row` (its id), `model` (what tables call it), `data` (`official`, `clean` or
-        "official, unseen": the points that no earlier split has), `metric` (a setting or "@1/K": accuracy@1 as a share;
-        "recall@K"; "seconds"), `value`, `low` and `high` (95 % interval over groups of debates) and `rows` (points).
-    """
-    return pd.DataFrame(figures, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
-
-
 def predictions(row: Row, split: Split, ranking: Ranking) -> list[dict[str, Any]]:
     """The predictions of a row on a split, one for a measure and point; ids, no texts."""
     return [
@@ -142,7 +135,7 @@ def predictions(row: Row, split: Split, ranking: Ranking) -> list[dict[str, Any]
     ]
 
 
-def _preface(splits: Sequence[Split], data: str, with_paper: bool) -> str:
+def _legend(rows: Sequence[Row], splits: Sequence[Split], ranker: Ranker, data: str) -> str:
     parts = [f"{data}."]
     for split in splits:
         seen = int(split.candidates.seen.sum())
@@ -150,50 +143,33 @@ def _preface(splits: Sequence[Split], data: str, with_paper: bool) -> str:
             f"{split.name}: {len(split.candidates):,} points of {len(set(split.rows['group'])):,} groups of debates"
             f"{f', {seen:,} of them in an earlier split' if seen else ''}, {len(split.candidates.texts):,} texts."
         )
-    if with_paper:
-        parts.append(f"Columns of the paper: {SETUP}.")
-    return " ".join(parts)
-
-
-def _legend(rows: Sequence[Row], ranker: Ranker) -> str:
-    parts = ["; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + "."]
+    parts.append("; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + ".")
     parts.append("±: half of the 95 % bootstrap interval over groups of debates (one thesis or text).")
-    parts.append("Without re-ranking, @1/K is the same for every K.")
+    parts.append(f"Without re-ranking, @1/K is the same for every K. Columns of the paper: {SETUP}.")
     if any(row.key.startswith(("logit", "xgboost")) for row in rows):
-        learned = {split: ranker.train(split).name for split in SPLITS}
-        parts.append(
-            f"Logit and XGBoost: learned from the train split that is {learned['official']} for the official "
-            "column; from the clean one for the clean column."
-        )
+        learned = [f"{split.name} from the {ranker.train(split.name).name} train split" for split in splits]
+        parts.append(f"Logit and XGBoost learned for {', for '.join(learned)}.")
     if ranker.max_points:
-        parts.append(
-            f"Rows by features and cross-encoders: on a sample of {ranker.max_points:,} points, among all candidates."
-        )
+        parts.append(f"Rows by features and cross-encoders: on {ranker.max_points:,} points, among all candidates.")
     return " ".join(parts)
 
 
-def render(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int], legend: Sequence[str]) -> str:
+def tables(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int]) -> list[str]:
     """Tables 2 and 3, the unseen points of the published split, and the shortlists, as Markdown."""
-    steps = [f"@1/{k}" for k in shortlists]
+    steps, recalls = [f"@1/{k}" for k in shortlists], [f"recall@{k}" for k in shortlists]
     first = [row for row in rows if not row.reranker]
     retrieving = [row for row in rows if row.retriever != FEATURES]
     # without re-ranking there is one figure, whatever K
-    retrieved = figures[(figures["metric"] == "epa") & figures["row"].isin([row.id for row in retrieving])]
-    copies = [retrieved[retrieved["row"].isin([row.id for row in first])].assign(metric=step) for step in steps]
-    figures = pd.concat([figures, *copies]).drop_duplicates(["who", "row", "data", "metric"])
-    seen = figures[figures["data"] != UNSEEN]
-    tables = {
-        "Accuracy@1 by candidates, % (table 2)": (seen, first, list(SETTINGS)),
-        "Accuracy@1 after re-ranking K, among all arguments (epa), % (table 3)": (seen, retrieving, steps),
-        "Official split, the points that no earlier split has, %": (
-            figures[figures["data"] == UNSEEN],
-            rows,
-            [*SETTINGS, *steps],
-        ),
-        "Shortlists: share of points with an answer, %": (seen, rows, [f"recall@{k}" for k in shortlists]),
+    alone = figures[(figures["metric"] == "epa") & figures["row"].isin({row.id for row in retrieving if row in first})]
+    figures = pd.concat([figures, *(alone.assign(metric=step) for step in steps)])
+    seen, unseen = (figures[(figures["data"] == UNSEEN) == side] for side in (False, True))
+    titled = {
+        "Accuracy@1 by candidates, % (table 2)": _table(seen, first, list(SETTINGS)),
+        "Accuracy@1 after re-ranking K, among all arguments (epa), % (table 3)": _table(seen, retrieving, steps),
+        "Official split, the points that no earlier split has, %": _table(unseen, rows, [*SETTINGS, *steps]),
+        "Shortlists: share of points with an answer, %": _table(seen, rows, recalls),
     }
-    parts = [f"### {title}\n\n{table}" for title, of in tables.items() if (table := _table(*of))]
-    return "\n\n".join([*legend, *parts])
+    return [f"### {title}\n\n{table}" for title, table in titled.items() if table]
 
 
 def _table(figures: pd.DataFrame, rows: Sequence[Row], metrics: list[str]) -> str:
