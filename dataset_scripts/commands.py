@@ -118,7 +118,7 @@ def _report(record: Metadata, summary: Mapping[str, Any], default: bool) -> None
         print(f"{name}: " + ", ".join(f"{split} {count:,}" for split, count in built["rows"].items()))
         if built["classes"]:
             print("  of which " + ", ".join(f"{count:,} {label}" for label, count in built["classes"].items()))
-        _print_dropped(built["dropped"])
+        _print_dropped(built["dropped"], summary["first"])
         for fact, count in built["facts"].items():
             print(f"  {count:>9,} {fact}")
         facts = record.expected_facts.get(name, {})  # only of those that it names
@@ -132,12 +132,12 @@ def _report(record: Metadata, summary: Mapping[str, Any], default: bool) -> None
             )
     for name, dropped in summary["empty"].items():
         print(f"{name}: no rows")
-        _print_dropped(dropped)
+        _print_dropped(dropped, summary["first"])
 
 
-def _print_dropped(dropped: Mapping[str, int]) -> None:
+def _print_dropped(dropped: Mapping[str, int], first: Mapping[str, str]) -> None:
     for reason, count in sorted(dropped.items()):
-        print(f"  {count:>9,} x {reason}")
+        print(f"  {count:>9,} x {reason}" + (f", first in {first[reason]}" if reason in first else ""))
 
 
 def _differences(expected: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:

@@ -39,6 +39,8 @@ class BuiltConfig:
         dropped: Reason -> number of raw items or rows not used.
         classes: Class -> rows, where the rows have classes.
         facts: What else the builder counted.
+        download_size: Bytes of the files.
+        first: Reason -> where the first item that was not used is.
     """
 
     features: datasets.Features
@@ -48,6 +50,7 @@ class BuiltConfig:
     classes: dict[str, int] = field(default_factory=dict)
     facts: dict[str, int] = field(default_factory=dict)
     download_size: int = 0
+    first: dict[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -72,7 +75,8 @@ def build(
         configs: Configurations to build; all if None.
 
     Returns:
-        The summary, as it is in the folder.
+        The summary, as it is in the folder; and `first`, which is not: reason -> where the first raw item that was not
+        used is.
 
     Raises:
         FileExistsError: If the output folder holds anything that no earlier build wrote.
@@ -150,7 +154,9 @@ def _write(
     for split, rows in builder.read_splits().items():
         columns = dict(zip(features, map(list, zip(*rows, strict=True)), strict=True))
         datasets.Dataset.from_dict(columns, features=features).to_parquet(folder / shard(config, split))
-    return read_built(folder, config, features, builder.dropped, builder.facts)
+    built = read_built(folder, config, features, builder.dropped, builder.facts)
+    built.first = builder.dropped.first
+    return built
 
 
 def _check_replaceable(out: Path, data: list[Path]) -> None:
@@ -233,7 +239,7 @@ def _complete(
         "files": sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()),
     }
     write_json(folder / SUMMARY, summary)
-    return summary
+    return summary | {"first": {reason: place for built in written.values() for reason, place in built.first.items()}}
 
 
 def _told(corpus: type[Corpus], options: Mapping[str, Any]) -> dict[str, Any]:

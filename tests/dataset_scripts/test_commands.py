@@ -109,6 +109,7 @@ def test_card(built, tmp_path):
 
 def test_one_config_with_options(raw, tmp_path, corpus):
     out = tmp_path / "out"
+    (raw / "topic-99.txt").touch()
     # two paths are one corpus
     (tmp_path / "other").mkdir()
     raw = [raw, (raw / "topic-100.txt").rename(tmp_path / "other" / "topic-100.txt")]
@@ -121,6 +122,8 @@ def test_one_config_with_options(raw, tmp_path, corpus):
     assert yaml.safe_load(card.split("---\n")[1])["language"] == ["en", "multilingual"]
     assert not (out / "plots").exists() and not (out / "triplets").exists()
     assert "warning" not in result.stderr  # expected counts are those of the defaults
+    assert "        1 x file: empty, first in topic-99.txt\n" in result.stdout
+    assert "topic-99" not in card and "topic-99" not in (out / "summary.json").read_text()
 
 
 def test_replaces_only_what_it_wrote(built, raw, tmp_path, corpus):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dataset_scripts.base.cli import validate
-from dataset_scripts.base.metadata import Option, get_corpus, list_corpora, load_metadata
+from dataset_scripts.base.metadata import Metadata, Option, get_corpus, list_corpora, load_metadata
 
 NAMES = list_corpora()
 SPLITS = {"train", "validation", "test"}
@@ -50,7 +50,7 @@ def test_options_are_fields_of_the_builder(name):
     ],
 )
 def test_values_of_options(option, text, value):
-    record = load_metadata("stsb").model_copy(update={"options": {"x": Option(help="help", **option)}})
+    record = Metadata(**{**load_metadata("stsb").model_dump(), "options": {"x": Option(help="help", **option)}})
     assert validate(record.options_model, {"x": text}).x == value
 
 

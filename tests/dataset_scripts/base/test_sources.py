@@ -20,8 +20,8 @@ def test_demonstration(tmp_path):
 
 
 def test_the_demonstration_has_pairs_and_triplets(tmp_path):
-    for config, columns in {"pairs": ["sentence1", "sentence2", "label"],
-                            "triplets": ["anchor", "positive", "negative"]}.items():  # fmt: skip
+    columns_of = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
+    for config, columns in columns_of.items():
         splits = load_source("demo", config, tmp_path)
         assert list(splits) == ["train", "validation", "test"]
         assert set(columns) <= set(splits["train"].column_names)
