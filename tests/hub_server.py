@@ -7,17 +7,13 @@ and loading can be tested end to end without a network:
         subprocess.run([...], env={**os.environ, **server.environment(fresh_home)})
         assert [commit["title"] for commit in server.commits("org/tiny")] == ["initial commit", "Publish"]
 
-    python tests/hub_server.py --port 8765 --root /path/to/keep      # prints the environment to set, stops with Ctrl-C
-
 Every commit keeps its list of files and every file's bytes are stored once under their sha256. Uploads go through
 plain Git LFS: the Xet protocol is not spoken, a client needs `HF_HUB_DISABLE_XET=1` (`environment` sets it).
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
-import contextlib
 import fnmatch
 import hashlib
 import json
@@ -41,15 +37,7 @@ TYPES = {None: "model", "models": "model", "datasets": "dataset", "spaces": "spa
 
 
 class HubError(Exception):
-    """An answer that is not 2xx.
-
-    Args:
-        status: HTTP status.
-        message: Text for `X-Error-Message`.
-        code: Text for `X-Error-Code`, which the client turns into its own exceptions.
-        extra: Further fields of the JSON answer.
-        headers: Further headers.
-    """
+    """An answer that is not 2xx; the client turns `code` into its own exceptions, `extra` goes into the JSON."""
 
     def __init__(self, status: int, message: str, code: str | None = None, extra=None, headers=None):
         super().__init__(message)
@@ -60,10 +48,6 @@ class HubError(Exception):
 class HubServer:
     """The server's state and its switches for tests; a context manager that serves while it is open.
 
-    Args:
-        root: Folder for blobs and repositories, read again at the next start; a temporary one if missing.
-        port: Port on 127.0.0.1; 0 takes a free one.
-
     Attributes:
         url: The endpoint.
         token: May write to the namespaces `tester` and `org`.
@@ -72,24 +56,18 @@ class HubServer:
         unknown: Those that no route answered.
     """
 
-    def __init__(self, root: str | Path | None = None, port: int = 0):
-        self._temporary = tempfile.TemporaryDirectory() if root is None else None
-        self.root = Path(root or self._temporary.name)
-        (self.root / "blobs").mkdir(parents=True, exist_ok=True)
-        (self.root / "repositories").mkdir(exist_ok=True)
-        self.repositories = {
-            (state["type"], state["id"]): state
-            for state in (json.loads(path.read_text()) for path in (self.root / "repositories").glob("*.json"))
-        }
+    def __init__(self) -> None:
+        self._temporary = tempfile.TemporaryDirectory()
+        self.root = Path(self._temporary.name)
+        self.repositories: dict[tuple[str, str], dict] = {}
         self.token, self.read_token = (f"hf_{secrets.token_hex(17)}" for _ in range(2))
         self.namespaces = {"tester", "org"}
         self.requests: list[str] = []
         self.unknown: list[str] = []
         self.lock = threading.RLock()
-        self.corrupted: set[str] = set()
         self._faults: list[dict] = []
         self._upload_key = secrets.token_hex(8)
-        self._http = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"hub": self}))
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
@@ -100,8 +78,7 @@ class HubServer:
     def __exit__(self, *_) -> None:
         self._http.shutdown()
         self._http.server_close()
-        if self._temporary:
-            self._temporary.cleanup()
+        self._temporary.cleanup()
 
     def environment(self, home: str | Path, token: bool = True) -> dict[str, str]:
         """Returns the variables that send a fresh process to this server and keep its caches under `home`."""
@@ -144,10 +121,6 @@ class HubServer:
         """Returns one file's bytes as they were committed."""
         return self.blob(self.files(repo_id, repo_type, revision)[path]["sha256"]).read_bytes()
 
-    def corrupt(self, repo_id: str, path: str, repo_type: str = "model") -> None:
-        """Lets every later download of this file's content end with a wrong last byte."""
-        self.corrupted.add(self.files(repo_id, repo_type)[path]["sha256"])
-
     def fail_next(self, n: int = 1, on: str = "^(PUT|POST)", after: int = 0, status: int | None = None, late=False):
         """Makes requests fail.
 
@@ -173,7 +146,7 @@ class HubServer:
     # Storage
 
     def blob(self, sha256: str) -> Path:
-        return self.root / "blobs" / sha256
+        return self.root / sha256
 
     def store(self, data: bytes, lfs: bool = False) -> dict:
         """Keeps the bytes and returns their entry in a commit."""
@@ -196,8 +169,6 @@ class HubServer:
         date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         commit = {"oid": oid, "parent": parent, "title": title, "date": date, "files": files}
         repo["commits"].append(commit)
-        name = f"{repo['type']}--{repo['id'].replace('/', '--')}.json"
-        (self.root / "repositories" / name).write_text(json.dumps(repo))
         return commit
 
     def commit_at(self, repo: dict, revision: str) -> dict:
@@ -321,16 +292,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     # Accounts and repositories
 
-    @route("GET /api/whoami-v2")
-    def whoami(self):
-        may_write = self._may_write()
-        if may_write is None:
-            raise HubError(401, "Invalid username or password.")
-        access = {"displayName": "test", "role": "write" if may_write else "read"}
-        orgs = [{"type": "org", "name": name} for name in sorted(self.hub.namespaces - {"tester"})]
-        auth = {"type": "access_token", "accessToken": access}
-        return {"type": "user", "id": "1", "name": "tester", "fullname": "Tester", "orgs": orgs, "auth": auth}
-
     @route("POST /api/repos/create")
     def create(self):
         wish = json.loads(self.body)
@@ -442,10 +403,6 @@ class _Handler(BaseHTTPRequestHandler):
         repo = self._repo(name)
         commit = self.hub.commit_at(repo, revision or "main")
         siblings = [{"rfilename": path} for path in sorted(commit["files"])]
-        for sibling in siblings if "blobs" in self.query else ():
-            entry = commit["files"][sibling["rfilename"]]
-            lfs = {"size": entry["size"], "sha256": entry["sha256"], "pointerSize": POINTER_SIZE}
-            sibling |= {"size": entry["size"], "blobId": entry["oid"], "lfs": lfs if entry["lfs"] else None}
         dates = {"createdAt": repo["commits"][0]["date"], "lastModified": commit["date"]}
         numbers = {"gated": False, "disabled": False, "downloads": 0, "likes": 0, "tags": []}
         about = {"author": name.split("/")[0], "private": repo["private"], "sdk": repo["sdk"], "sha": commit["oid"]}
@@ -453,8 +410,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     @route(rf"GET {API}/tree/(?P<revision>[^/]+)(?:/(?P<folder>.+))?")
     def tree(self, name, revision, folder):
-        files = self.hub.commit_at(self._repo(name), revision)["files"]
-        prefix = f"{folder}/" if folder else ""
+        files, prefix = self.hub.commit_at(self._repo(name), revision)["files"], f"{folder}/" if folder else ""
         inside = [path for path in sorted(files) if path.startswith(prefix)]
         if folder and not inside:
             raise HubError(404, f"{folder} does not exist on {revision}", "EntryNotFound")
@@ -463,64 +419,19 @@ class _Handler(BaseHTTPRequestHandler):
         shown = [path for path in (*inside, *(folders - {"."})) if deep or "/" not in path[len(prefix) :]]
         return [self._describe(path, files.get(path)) for path in sorted(shown)]
 
-    @route(rf"POST {API}/paths-info/(?P<revision>[^/]+)")
-    def paths_info(self, name, revision):
-        files = self.hub.commit_at(self._repo(name), revision)["files"]
-        is_json = "json" in self.headers.get("Content-Type", "")
-        wanted = json.loads(self.body)["paths"] if is_json else parse_qs(self.body.decode()).get("paths", [])
-        known = [path for path in wanted if any(f == path or f.startswith(f"{path}/") for f in files)]
-        return [self._describe(path, files.get(path)) for path in known]
-
-    @route(rf"GET {API}/refs")
-    def refs(self, name):
-        main = {"name": "main", "ref": "refs/heads/main", "targetCommit": self._repo(name)["commits"][-1]["oid"]}
-        return {"branches": [main], "tags": [], "converts": [], "pullRequests": []}
-
     @route(rf"(?:GET|HEAD) {GIT}/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
     def resolve(self, name, revision, path):
         commit = self.hub.commit_at(self._repo(name), revision)
-        headers = {"X-Repo-Commit": commit["oid"], "Accept-Ranges": "bytes"}
-        entry = commit["files"].get(path)
+        headers, entry = {"X-Repo-Commit": commit["oid"]}, commit["files"].get(path)
         if entry is None:
             raise HubError(404, "Entry not found", "EntryNotFound", headers=headers)
-        data = self.hub.blob(entry["sha256"]).read_bytes()
-        if entry["sha256"] in self.hub.corrupted:
-            data = data[:-1] + bytes([data[-1] ^ 1])
-        tag = entry["sha256"] if entry["lfs"] else entry["oid"]
-        headers |= {"ETag": f'"{tag}"', "X-Linked-ETag": f'"{tag}"', "X-Linked-Size": str(len(data))}
-        asked = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
-        if not asked:
-            return 200, data, headers
-        size = len(data)
-        first = int(asked[1]) if asked[1] else size - int(asked[2])
-        last = min(int(asked[2]), size - 1) if asked[1] and asked[2] else size - 1
-        if first > last:
-            raise HubError(416, "Range not satisfiable", headers={"Content-Range": f"bytes */{size}"})
-        return 206, data[first : last + 1], {**headers, "Content-Range": f"bytes {first}-{last}/{size}"}
+        data, tag = self.hub.blob(entry["sha256"]).read_bytes(), entry["sha256" if entry["lfs"] else "oid"]
+        return 200, data, headers | {"ETag": f'"{tag}"', "X-Linked-ETag": f'"{tag}"', "X-Linked-Size": str(len(data))}
 
     @staticmethod
     def _describe(path: str, entry: dict | None) -> dict:
         if entry is None:
             return {"type": "directory", "path": path, "size": 0, "oid": hashlib.sha1(path.encode()).hexdigest()}
-        lfs = (
-            {"lfs": {"oid": entry["sha256"], "size": entry["size"], "pointerSize": POINTER_SIZE}}
-            if entry["lfs"]
-            else {}
-        )
-        return {"type": "file", "path": path, "size": entry["size"], "oid": entry["oid"], **lfs}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--root", help="folder to keep the repositories in (default: gone at the end)")
-    arguments = parser.parse_args()
-    with HubServer(arguments.root, arguments.port) as server:
-        for name in ("HF_ENDPOINT", "HF_TOKEN", "HF_HUB_DISABLE_XET"):
-            print(f"export {name}={server.environment('')[name]}", flush=True)
-        with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()
+        lfs = {"oid": entry["sha256"], "size": entry["size"], "pointerSize": POINTER_SIZE}
+        about = {"type": "file", "path": path, "size": entry["size"], "oid": entry["oid"]}
+        return about | ({"lfs": lfs} if entry["lfs"] else {})

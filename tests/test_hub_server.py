@@ -1,8 +1,6 @@
 """The loopback Hub answers the real client as the Hub does, where publishing and loading depend on it."""
 
 import hashlib
-import subprocess
-import sys
 from pathlib import Path
 
 import huggingface_hub as hf
@@ -10,7 +8,6 @@ import pytest
 from huggingface_hub.errors import (
     EntryNotFoundError,
     HfHubHTTPError,
-    LocalEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
@@ -35,12 +32,6 @@ def status(error) -> int:
 
 
 def test_accounts_and_permissions(server, api):
-    me = api.whoami()
-    assert (me["name"], [org["name"] for org in me["orgs"]], me["auth"]["accessToken"]["role"]) == (
-        "tester",
-        ["org"],
-        "write",
-    )
     nobody, reader = hf.HfApi(endpoint=server.url, token=False), hf.HfApi(endpoint=server.url, token=server.read_token)
     for client, expected in ((nobody, 401), (reader, 403), (hf.HfApi(endpoint=server.url, token="hf_wrong"), 401)):
         with pytest.raises(HfHubHTTPError) as error:
@@ -85,21 +76,12 @@ def test_commit_and_read(server, api, kind, sdk, tmp_path):
     contents = {"a/b/c.txt": b"text", "a/d.json": b"{}", "w.safetensors": weights, "empty.txt": b""}
     adds = [hf.CommitOperationAdd(path, content) for path, content in contents.items()]
     first = api.create_commit(**where, operations=adds, commit_message="one").oid
-    listed = {entry.path: entry for entry in api.list_repo_tree(**where, recursive=True)}
-    assert set(contents) | {"a", "a/b", ".gitattributes"} <= set(listed)
+    entries = {entry.path: entry for entry in api.list_repo_tree(**where, recursive=True)}
+    assert set(contents) | {".gitattributes"} <= set(entries)
     # the names `git hash-object` gives to "text" and to the empty file
-    assert listed["a/b/c.txt"].blob_id == hashlib.sha1(b"blob 4\0text").hexdigest()
-    assert listed["empty.txt"].blob_id == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-    assert (listed["w.safetensors"].lfs.sha256, listed["w.safetensors"].size) == (
-        hashlib.sha256(weights).hexdigest(),
-        10240,
-    )
-    assert sorted(e.path for e in api.list_repo_tree(**where, path_in_repo="a")) == ["a/b", "a/d.json"]
-    with pytest.raises(EntryNotFoundError):
-        list(api.list_repo_tree(**where, path_in_repo="nothing"))
-    assert [e.path for e in api.get_paths_info(**where, paths=["a", "w.safetensors", "no"])] == ["a", "w.safetensors"]
-    siblings = {s.rfilename: s for s in api.repo_info(**where, files_metadata=True).siblings}
-    assert (siblings["w.safetensors"].size, siblings["w.safetensors"].lfs.sha256) == (
+    assert entries["a/b/c.txt"].blob_id == "f3a34851d44d6b97c90fbb99dd3d18c261b9a237"
+    assert entries["empty.txt"].blob_id == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert (entries["w.safetensors"].size, entries["w.safetensors"].lfs.sha256) == (
         10240,
         hashlib.sha256(weights).hexdigest(),
     )
@@ -111,7 +93,7 @@ def test_commit_and_read(server, api, kind, sdk, tmp_path):
         parent_commit=first,
     ).oid
     assert [c["title"] for c in server.commits("org/x", kind)] == ["initial commit", "one", "two"]
-    assert api.list_repo_refs(**where).branches[0].target_commit == second == api.repo_info(**where).sha
+    assert second == api.repo_info(**where).sha
     folder = Path(api.snapshot_download(**where, cache_dir=tmp_path))
     assert (folder / "w.safetensors").read_bytes() == weights and not (folder / "a").exists()
     old = Path(api.snapshot_download(**where, revision=first, cache_dir=tmp_path))
@@ -130,22 +112,6 @@ def test_commit_and_read(server, api, kind, sdk, tmp_path):
     assert len(server.commits("org/x", kind)) == 3 and server.unknown == []
 
 
-def test_ranges_and_headers(server, api):
-    api.create_repo("org/x")
-    api.upload_file(path_or_fileobj=b"0123456789", path_in_repo="d/w.bin", repo_id="org/x")
-    url = hf.hf_hub_url("org/x", "d/w.bin", endpoint=server.url)
-    metadata = hf.get_hf_file_metadata(url)
-    assert (metadata.size, metadata.etag) == (10, hashlib.sha256(b"0123456789").hexdigest())
-    assert metadata.commit_hash == server.commits("org/x")[-1]["oid"]
-    get = hf.get_session().get
-    for asked, expected in (("2-4", b"234"), ("7-", b"789"), ("-2", b"89"), ("5-99", b"56789")):
-        answer = get(url, headers={"Range": f"bytes={asked}"})
-        assert (answer.status_code, answer.content) == (206, expected)
-    assert get(url, headers={"Range": "bytes=2-4"}).headers["Content-Range"] == "bytes 2-4/10"
-    assert get(url, headers={"Range": "bytes=10-"}).status_code == 416
-    assert hf.HfFileSystem(endpoint=server.url, token=False).cat_file("org/x/d/w.bin", 3, 6) == b"345"
-
-
 def test_uploads_are_checked(server, api):
     api.create_repo("org/x")
     put = hf.get_session().put
@@ -157,7 +123,7 @@ def test_uploads_are_checked(server, api):
     assert server.blob(oid).read_bytes() == b"right"
 
 
-def test_faults_and_corruption(server, api, tmp_path):
+def test_faults(server, api):
     api.create_repo("org/x")
     upload = {"path_or_fileobj": b"0123456789", "path_in_repo": "w.bin", "repo_id": "org/x"}
     server.fail_next(1, on="/commit/", status=503)
@@ -169,28 +135,3 @@ def test_faults_and_corruption(server, api, tmp_path):
     with pytest.raises(Exception, match=r"disconnected|reset"):
         api.upload_file(**{**upload, "path_in_repo": "v.bin"})
     assert sorted(server.files("org/x")) == [".gitattributes", "w.bin"]
-    server.corrupt("org/x", "w.bin")
-    assert Path(api.hf_hub_download("org/x", "w.bin", cache_dir=tmp_path)).read_bytes() == b"0123456788"
-    assert server.read("org/x", "w.bin") == b"0123456789"
-
-
-def test_a_kept_folder_is_served_again(monkeypatch, tmp_path):
-    script = Path(__file__).with_name("hub_server.py")
-    command = [sys.executable, str(script), "--root", str(tmp_path / "kept")]
-    for turn in range(2):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            try:
-                lines = [process.stdout.readline().removeprefix("export ").strip() for _ in range(3)]
-                settings = dict(line.split("=", 1) for line in lines)
-                HubServer.prepare_this_process(monkeypatch, tmp_path / f"home{turn}")
-                api = hf.HfApi(endpoint=settings["HF_ENDPOINT"], token=settings["HF_TOKEN"])
-                if turn == 0:
-                    api.create_repo("org/x")
-                    api.upload_file(path_or_fileobj=b"kept", path_in_repo="w.bin", repo_id="org/x")
-                assert (
-                    Path(api.hf_hub_download("org/x", "w.bin", cache_dir=tmp_path / f"{turn}")).read_bytes() == b"kept"
-                )
-            finally:
-                process.terminate()
-    with pytest.raises(LocalEntryNotFoundError):  # it has stopped
-        api.hf_hub_download("org/x", "w.bin", cache_dir=tmp_path / "2")
