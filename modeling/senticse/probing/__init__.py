@@ -1,1 +1,1 @@
-"""Probes of any sentence encoder for sentiment, the evaluation of SentiCSE: `python -m modeling.senticse.probing --help`."""
+"""Probes of any sentence encoder for sentiment, the evaluation of SentiCSE."""

@@ -12,7 +12,7 @@ from datasets import ClassLabel, Dataset, DatasetDict
 from dataset_scripts.base.schema import SENTENCES
 from dataset_scripts.base.sources import load_source
 
-HELD_OUT = 0.1  # of the training texts where a corpus has no validation split (SentiCSE, section 4.4)
+VALIDATION = 0.1  # share of the training texts where a corpus has no validation split (SentiCSE, section 4.4)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Corpus:
         name: Head of its rows in tables.
         classes: Names of the classes, in the order of their numbers.
         train, validation, test: Its splits.
-        held_out: Whether `validation` was taken from the training texts, for want of a split of that name.
+        has_validation: Whether `validation` is a split of its own and not taken from the training texts.
         pairs: SgTS pairs: sentence1, sentence2, and labels (1 = same polarity), shape (m,).
         pairs_split: The split that they are of.
         sampled: Whether a split or the pairs were sampled.
@@ -54,26 +54,28 @@ class Corpus:
     train: Texts
     validation: Texts
     test: Texts
-    held_out: bool
+    has_validation: bool
     pairs: tuple[list[str], list[str], np.ndarray]
     pairs_split: str
     sampled: bool
 
     def digest(self) -> str:
         """A hash of everything that is measured on."""
-        parts = [self.train, self.validation, self.test, *(Texts(side, self.pairs[2]) for side in self.pairs[:2])]
-        found = hashlib.sha256("\0".join(self.classes).encode())
-        for part in parts:
-            found.update(part.labels.astype("<i8").tobytes())
+        digest = hashlib.sha256("\0".join(self.classes).encode())
+        for part in (self.train, self.validation, self.test, *(Texts(side, self.pairs[2]) for side in self.pairs[:2])):
+            digest.update(part.labels.astype("<i8").tobytes())
             for text in part.texts:
-                found.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        return found.hexdigest()[:24]
+                digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
+        return digest.hexdigest()[:24]
 
-    def facts(self) -> dict[str, int | str | bool]:
+    def __str__(self) -> str:
         """What a reader of the tables has to know of it."""
-        sizes = {"train": len(self.train), "validation": len(self.validation), "test": len(self.test)}
-        facts = {"held_out": self.held_out, "pairs": len(self.pairs[2]), "pairs_split": self.pairs_split}
-        return {"name": self.name, **sizes, **facts, "sampled": self.sampled}
+        held_out = "" if self.has_validation else " (of train)"
+        return (
+            f"{self.name}: {len(self.train):,} training, {len(self.validation):,} validation{held_out}, "
+            f"{len(self.test):,} test sentences; {len(self.pairs[2]):,} SgTS pairs of the {self.pairs_split} split"
+            + ("; samples, balanced between classes" if self.sampled else "")
+        )
 
 
 def load_corpus(source: str, name: str, cache: str | Path, max_rows: int | None = None) -> Corpus:
@@ -93,21 +95,26 @@ def load_corpus(source: str, name: str, cache: str | Path, max_rows: int | None 
         if split not in splits:
             raise ValueError(f"{source!r} (sentences) has no {split} split; it has {', '.join(splits)}")
     classes = _classes(splits["train"], source)
-    found = {split: _texts(splits[split], classes, f"{source!r} (sentences, {split})")
-             for split in ("train", "validation", "test") if split in splits}  # fmt: skip
-    whole = sum(map(len, found.values()))
+    names = [split for split in ("train", "validation", "test") if split in splits]
+    parts = {split: _texts(splits[split], classes, f"{source!r} (sentences, {split})") for split in names}
+    size = sum(map(len, parts.values()))
     if max_rows:
-        found = {split: texts.take(balanced(texts.labels, max_rows)) for split, texts in found.items()}
-    held_out = "validation" not in found
-    if held_out:
-        train = found["train"]
-        kept = hold_out(train.labels)
-        rest = np.setdiff1d(np.arange(len(train)), kept)
-        found |= {"train": train.take(rest), "validation": train.take(kept)}
+        parts = {split: texts.take(balanced(texts.labels, max_rows)) for split, texts in parts.items()}
+    has_validation = "validation" in parts
+    if not has_validation:
+        train = parts["train"]
+        rows = stratified(train.labels, VALIDATION)
+        parts |= {"train": train.take(np.setdiff1d(np.arange(len(train)), rows)), "validation": train.take(rows)}
     pairs, pairs_split, all_pairs = _pairs(source, cache, max_rows)
-    sampled = sum(map(len, found.values())) < whole or len(pairs[2]) < all_pairs
+    sampled = sum(map(len, parts.values())) < size or len(pairs[2]) < all_pairs
     return Corpus(
-        name, list(classes.values()), **found, held_out=held_out, pairs=pairs, pairs_split=pairs_split, sampled=sampled
+        name,
+        list(classes.values()),
+        **parts,
+        has_validation=has_validation,
+        pairs=pairs,
+        pairs_split=pairs_split,
+        sampled=sampled,
     )
 
 
@@ -117,7 +124,7 @@ def _configuration(source: str, config: str, cache: str | Path) -> DatasetDict:
     except ValueError as error:
         raise ValueError(
             f"--sentiment {source}: the probes need labelled sentences and pairs, the configurations 'sentences' and "
-            f"'sgts', as python -m dataset_scripts builds them from a sentiment corpus. {error}"
+            f"'sgts', as opinion corpus build makes them of a sentiment corpus. {error}"
         ) from error
 
 
@@ -127,8 +134,7 @@ def _classes(rows: Dataset, source: str) -> dict[int | str, str]:
         raise ValueError(
             f"{source!r} (sentences) has no column {' and no column '.join(missing)}; it has {rows.column_names}"
         )
-    label = rows.features["label"]
-    values = sorted(rows.unique("label"))
+    label, values = rows.features["label"], sorted(rows.unique("label"))
     names = label.names if isinstance(label, ClassLabel) else SENTENCES["label"].names if values == [0, 1] else values
     if len(names) < 2:
         raise ValueError(f"{source!r} (sentences, train): there is one class only, {str(names[0])!r}")
@@ -137,10 +143,10 @@ def _classes(rows: Dataset, source: str) -> dict[int | str, str]:
 
 def _texts(rows: Dataset, classes: dict[int | str, str], where: str) -> Texts:
     """The texts of a split, their classes numbered in the order of `classes`."""
-    found = set(rows.unique("label"))
-    if strange := found - set(classes):
+    values = set(rows.unique("label"))
+    if strange := values - set(classes):
         raise ValueError(f"{where}: the label {strange.pop()!r} is none of {', '.join(map(repr, classes))}")
-    if lacking := [name for value, name in classes.items() if value not in found]:
+    if lacking := [name for value, name in classes.items() if value not in values]:
         raise ValueError(f"{where}: no texts of class {', '.join(map(repr, lacking))}; every split needs texts of each")
     number = {value: index for index, value in enumerate(classes)}
     return Texts(list(rows["text"]), np.array([number[label] for label in rows["label"][:]], dtype=np.int64))
@@ -162,32 +168,28 @@ def _pairs(
 
 
 def balanced(labels: np.ndarray, rows: int, seed: int = 0) -> np.ndarray:
-    """A seeded sample with equally many rows of each class, as far as there are as many.
+    """Ascending row numbers of a seeded sample of `rows` with equally many of each class, as far as there are as many.
 
     Args:
         labels: Class of each row, shape (n,).
         rows: Size of the sample; all rows are taken where there are no more.
         seed: Seed.
-
-    Returns:
-        Ascending row numbers, at most `rows`.
     """
     if len(labels) <= rows:
         return np.arange(len(labels))
-    generator = np.random.default_rng(seed)
-    found = np.unique(labels)
-    shares = np.full(len(found), rows // len(found))
-    shares[: rows % len(found)] += 1
-    chosen = [
+    generator, values = np.random.default_rng(seed), np.unique(labels)
+    shares = rows // len(values) + (np.arange(len(values)) < rows % len(values))
+    sample = [
         generator.permutation(np.flatnonzero(labels == value))[:share]
-        for value, share in zip(found, shares, strict=True)
+        for value, share in zip(values, shares, strict=True)
     ]
-    return np.sort(np.concatenate(chosen))
+    return np.sort(np.concatenate(sample))
 
 
-def hold_out(labels: np.ndarray, share: float = HELD_OUT, seed: int = 0) -> np.ndarray:
-    """Row numbers of a seeded sample that has a share of each class, at least one row of each."""
+def stratified(labels: np.ndarray, share: float, seed: int = 0) -> np.ndarray:
+    """Ascending row numbers of a seeded sample that has a share of each class, at least one row of each."""
     generator = np.random.default_rng(seed)
-    chosen = [generator.permutation(rows)[: max(1, round(share * len(rows)))]
-              for rows in (np.flatnonzero(labels == value) for value in np.unique(labels))]  # fmt: skip
-    return np.sort(np.concatenate(chosen))
+    by_class = [np.flatnonzero(labels == value) for value in np.unique(labels)]
+    return np.sort(
+        np.concatenate([generator.permutation(rows)[: max(1, round(share * len(rows)))] for rows in by_class])
+    )

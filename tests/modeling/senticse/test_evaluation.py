@@ -49,7 +49,7 @@ def test_names_and_headline():
 
 
 def test_one_class_is_an_error():
-    with pytest.raises(ValueError, match="All 2 references are 1"):
+    with pytest.raises(ValueError, match="All 2 references equal 1"):
         evaluator([1, 1], [0.9, 0.1])(Chosen())
 
 

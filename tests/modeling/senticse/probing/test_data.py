@@ -5,7 +5,7 @@ import pytest
 from datasets import ClassLabel, Dataset, DatasetDict
 
 from modeling.senticse.probing import data
-from modeling.senticse.probing.data import balanced, hold_out, load_corpus
+from modeling.senticse.probing.data import balanced, load_corpus, stratified
 
 
 def test_a_balanced_sample():
@@ -21,16 +21,15 @@ def test_a_balanced_sample():
 
 def test_what_is_held_out():
     labels = np.array([0] * 60 + [1] * 20 + [2] * 3)
-    kept = hold_out(labels)
-    assert np.bincount(labels[kept]).tolist() == [6, 2, 1]
-    assert kept.tolist() == hold_out(labels).tolist()
+    rows = stratified(labels, 0.1)
+    assert np.bincount(labels[rows]).tolist() == [6, 2, 1]
+    assert rows.tolist() == stratified(labels, 0.1).tolist()
 
 
 def test_a_built_corpus(tiny_data, tmp_path):
     corpus = load_corpus(str(tiny_data), "tiny", tmp_path)
     # twelve sentences a topic: six topics of training, one each of validation and test; twelve pairs of the validation
-    assert corpus.facts() == {"name": "tiny", "train": 72, "validation": 12, "test": 12, "held_out": False, "pairs": 12,
-                              "pairs_split": "validation", "sampled": False}  # fmt: skip
+    assert str(corpus) == ("tiny: 72 training, 12 validation, 12 test sentences; 12 SgTS pairs of the validation split")
     assert corpus.classes == ["negative", "positive"]
     assert np.bincount(corpus.train.labels).tolist() == [36, 36]
     first = corpus.test.texts[0]
@@ -48,8 +47,8 @@ def source(monkeypatch):
 
     def put(splits, names=None, pairs="test", column="label"):
         def rows(labels):
-            found = Dataset.from_dict({"text": [f"text {i}" for i in range(len(labels))], column: labels})
-            return found.cast_column(column, ClassLabel(names=names)) if names else found
+            rows = Dataset.from_dict({"text": [f"text {i}" for i in range(len(labels))], column: labels})
+            return rows.cast_column(column, ClassLabel(names=names)) if names else rows
 
         sentences = DatasetDict({split: rows(labels) for split, labels in splits.items()})
         made = {"sentence1": ["a", "b"], "sentence2": ["c", "d"], "label": [0, 1]}
@@ -62,7 +61,12 @@ def source(monkeypatch):
 def test_a_corpus_without_a_validation_split(source, tmp_path):
     source({"train": [0, 1] * 20, "test": [0, 1]}, names=["bad", "good"])
     corpus = load_corpus("x", "x", tmp_path)
-    assert (len(corpus.train), len(corpus.validation), corpus.held_out, corpus.pairs_split) == (36, 4, True, "test")
+    assert (len(corpus.train), len(corpus.validation), corpus.has_validation, corpus.pairs_split) == (
+        36,
+        4,
+        False,
+        "test",
+    )
     assert corpus.classes == ["bad", "good"] and not corpus.sampled
     assert not set(corpus.train.texts) & set(corpus.validation.texts)
 
