@@ -41,9 +41,7 @@ def test_figures_stand_beside_the_paper_and_are_computed_once(tiny_data, tmp_pat
     probe = probes.linear_probe
     monkeypatch.setattr(probes, "linear_probe", lambda *parts: calls.append(1) or probe(*parts))
     assert run(*models, *options, "-o", tmp_path / "three") == 0
-    assert (
-        len(calls) == 1 + 2 * 2
-    )  # of the third model on the one corpus by two names: all texts; one and five, two draws
+    assert len(calls) == 1 + 2 * 2  # of the third model, on what is one corpus by two names
     two, three = (pd.read_csv(tmp_path / name / "results.csv") for name in ("two", "three"))
     assert len(two) == 2 * 2 * (8 + 2 + 1 + 4) and len(three) == 1.5 * len(two)
     both = two.merge(three, on=["model", "data", "metric", "k", "seed"])

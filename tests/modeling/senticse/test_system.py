@@ -1,5 +1,6 @@
 """SentiCSE: both losses by hand, leaks, the system, its evaluators and the paper's figures."""
 
+import shutil
 from math import exp, log
 
 import pytest
@@ -25,6 +26,12 @@ def paper_figures(system, settings=None):
 
 
 ROW = ["we love the trams every day", "the trams are great for visitors", "we hate the trams", "the trams are awful"]
+
+
+@pytest.fixture
+def second(tiny_data, tmp_path):
+    """Another folder with the same rows."""
+    return shutil.copytree(tiny_data, tmp_path / "second-debates")
 
 
 @pytest.fixture
@@ -252,11 +259,11 @@ def test_a_partner_is_another_sentence():
     assert all(one != two for one, two in zip(kept["positive1"], kept["positive2"], strict=True))
 
 
-def test_data_of_several_sources(make, tiny_data):
-    data = make(data=f"{tiny_data},{tiny_data}").load_data()
+def test_data_of_several_sources(make, tiny_data, second):
+    data = make(data=f"{tiny_data},{second}").load_data()
     taken_out = "training sentences found in evaluation data and taken out"
     assert data.counts == {"quadruples of the sources": 72, taken_out: 0, "quadruples in training": 72}
-    assert data.sources == ["tiny-debates"]
+    assert data.sources == ["tiny-debates", "second-debates"]
     assert make(max_train_rows=5, per_source=10).load_data().counts["quadruples in training"] == 5
 
 
@@ -269,16 +276,16 @@ def test_training_data_that_are_measured(make, monkeypatch):
     assert counts["quadruples in training"] == 34
 
 
-def test_evaluators(make, tiny_data):
-    system = make(sentiment=f"{tiny_data}, {tiny_data}", max_test_rows=5)
+def test_evaluators(make, tiny_data, second):
+    system = make(sentiment=f"{tiny_data}, {second}", max_test_rows=5)
     testing, validating = system.evaluators("test"), system.evaluators("validation")
-    assert [found.name for found in testing] == ["sgts_tiny_debates", "sgts_tiny_debates_2", "similarity"]
+    assert [found.name for found in testing] == ["sgts_tiny_debates", "sgts_second_debates", "similarity"]
     assert [found.rows for found in testing] == [5, 5, 4]
     assert [found.name for found in validating] == ["sgts", "similarity"]
     assert f"{validating[0].name}_{validating[0].headline[0]}" == SenticseSystem.PRIMARY
     assert validating[0].dataset == "tiny-debates (validation)"
-    chosen = make(sentiment=f"{tiny_data},{tiny_data}", evaluate_on="validation", similarity="none")
-    assert [found.name for found in chosen.evaluators("validation")] == ["sgts", "sgts_tiny_debates_2"]
+    chosen = make(sentiment=f"{tiny_data},{second}", evaluate_on="validation", similarity="none")
+    assert [found.name for found in chosen.evaluators("validation")] == ["sgts", "sgts_second_debates"]
 
 
 def test_labels_of_sources():
@@ -302,7 +309,7 @@ def test_the_paper_s_pooling(make):
         ({"tau": 0}, "--tau 0: it must be greater than 0"),
         ({"lambda_w": "nan"}, "--lambda-w nan"),
         ({"indicator": "both"}, "--indicator both: choose from paper, code"),
-        ({"pooling": "cls_mlp"}, "use --lora false, or --pooling mean"),
+        ({"pooling": "cls_mlp", "keep": 0}, "use --lora false, or --pooling mean"),
         ({"pooling": "cls_mlp", "lora": "false", "keep": 1}, "begins with others: use --keep 0 --replay none"),
     ],
 )

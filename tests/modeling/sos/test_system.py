@@ -1,5 +1,6 @@
 """SOS: the losses by hand, unit vectors or not, data, evaluators and the paper's figures."""
 
+import shutil
 from math import log, sqrt
 
 import pytest
@@ -13,6 +14,12 @@ from modeling.sos.losses import PairSoftmaxLoss
 from modeling.sos.system import SosSystem
 
 TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
+
+
+@pytest.fixture
+def second(tiny_data, tmp_path):
+    """Another folder with the same rows."""
+    return shutil.copytree(tiny_data, tmp_path / "second-debates")
 
 
 @pytest.fixture
@@ -125,12 +132,12 @@ def test_vectors_are_as_long_as_they_come_until_the_phase_is_over(make):
         ("triplet", "triplets", 6 * 36, ["anchor", "positive", "negative"]),
     ],
 )
-def test_training_rows(make, tiny_data, objective, kind, rows, columns):
-    data = make(objective=objective, max_train_rows=100, data=f"{tiny_data},{tiny_data}").load_data()
+def test_training_rows(make, tiny_data, second, objective, kind, rows, columns):
+    data = make(objective=objective, max_train_rows=100, data=f"{tiny_data},{second}").load_data()
     assert data.train[kind].column_names == columns
     assert len(data.train[kind]) == 100
     assert data.counts == {f"{kind} of the sources": 2 * rows, f"{kind} in training": 100}
-    assert data.sources == ["tiny-debates", "tiny-debates"]
+    assert data.sources == ["tiny-debates", "second-debates"]
     assert make(objective=objective, per_source=50).load_data().counts == {
         f"{kind} of the sources": 50,
         f"{kind} in training": 50,
@@ -146,7 +153,7 @@ def test_replay_adds_two_columns(make, tiny_data):
     assert data.sources == ["tiny-debates", "tiny-debates"]
 
 
-def test_evaluators(make, tiny_data):
+def test_evaluators(make, tiny_data, second):
     validation, test = (make(reviews="none").evaluators(split) for split in ("validation", "test"))
     assert [evaluator.name for evaluator in validation] == ["triplets", "similarity"]
     assert [evaluator.name for evaluator in test] == [
@@ -158,9 +165,9 @@ def test_evaluators(make, tiny_data):
     assert [evaluator.rows for evaluator in test] == [36, 6, 6, 4]
     assert f"{validation[0].name}_{validation[0].headline[0]}" == SosSystem.PRIMARY
     assert test[1].dataset == "tiny-debates (test, laptop)"
-    both = make(data=f"{tiny_data},{tiny_data}").evaluators("validation")[0]
-    assert (both.rows, both.dataset) == (72, "tiny-debates, tiny-debates (validation)")
-    both = make(reviews=f"{tiny_data},{tiny_data}", data="nowhere/to-be-found").evaluators("test")[0]
+    both = make(data=f"{tiny_data},{second}").evaluators("validation")[0]
+    assert (both.rows, both.dataset) == (72, "tiny-debates, second-debates (validation)")
+    both = make(reviews=f"{tiny_data},{second}", data="nowhere/to-be-found").evaluators("test")[0]
     assert both.rows == 72
     fewer = make(reviews=tiny_data, opinions="none", similarity="none", data="nowhere/to-be-found").evaluators("test")
     assert [evaluator.name for evaluator in fewer] == ["triplets"]
