@@ -36,7 +36,7 @@ class Phase:
         loss: The loss, built around the model in training.
         epochs: Passes over `dataset`.
         arguments: Training arguments that differ from the recipe's, such as another batch sampler.
-        trainer: The trainer's class, one with `modeling.base.training.Repairs`, if it is not the `Trainer` there.
+        trainer: The trainer's class, one with `modeling.base.trainer.Repairs`, if it is not the `Trainer` there.
     """
 
     name: str

@@ -50,7 +50,8 @@ def timed(trainer: Any) -> float:
 
 def project(recipe: Any, phase: Any, folder: str) -> float:
     """As `train.py` does."""
-    from modeling.base.training import Trainer, training_arguments
+    from modeling.base.trainer import Trainer
+    from modeling.base.training import training_arguments
 
     arguments = training_arguments(recipe, phase, Path(folder), "none")
     arguments.set_evaluate("no")

@@ -22,7 +22,7 @@ from dataset_scripts.base.files import atomic_folder, read_json, write_json
 from modeling.base.adapters import PROBES, TOLERANCE, AdapterError
 from modeling.base.evaluation import Evaluator
 from modeling.base.models import Backbone, load_backbone
-from modeling.base.training import Repairs
+from modeling.base.trainer import Repairs
 from modeling.bipolar.candidates import Candidates, reranked, sample, shortlist
 from modeling.bipolar.evaluation import retrieval
 

@@ -25,14 +25,8 @@ from modeling.base.recipe import load_recipe
 from modeling.base.run import claim_folder
 from modeling.base.run import run as run_recipe
 from modeling.base.system import Phase
-from modeling.base.training import (
-    COMPLETE,
-    LOSS_WEIGHTS,
-    Trainer,
-    check_data,
-    check_world_size,
-    remove_broken_checkpoints,
-)
+from modeling.base.trainer import COMPLETE, LOSS_WEIGHTS, Trainer, remove_broken_checkpoints
+from modeling.base.training import check_data, check_world_size
 from tests.hub_server import HubServer
 from tests.tiny import pairs, save_encoder
 
@@ -348,7 +342,7 @@ def test_two_processes_equal_one(command, tmp_path):
 # one process reads its best checkpoint late, as on a busy machine
 SLOW = """
 import os, runpy, sys, time
-from modeling.base.training import Repairs
+from modeling.base.trainer import Repairs
 load = Repairs._load_from_checkpoint
 def slowly(self, path):
     time.sleep(4 * (os.environ["RANK"] == "1"))
@@ -459,3 +453,11 @@ def test_an_unreadable_test_source_is_found_before_training(options, tmp_path):
     with pytest.raises(ValueError, match="nowhere"):
         run_recipe(load_recipe("stance-demo", options(tmp_path, inference=tmp_path / "nowhere")))
     assert not (tmp_path / "stance-demo" / "checkpoints").exists()
+
+
+def test_a_damaged_phase_is_named(options, uninterrupted, tmp_path):
+    output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
+    (output / "stance-demo" / "results.json").unlink()
+    (output / "stance-demo" / "phases" / "2-pairs" / "weights.safetensors").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"2-pairs/weights\.safetensors is missing or damaged .*--overwrite"):
+        run_recipe(load_recipe("stance-demo", options(output)))

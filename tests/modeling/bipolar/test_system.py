@@ -7,7 +7,7 @@ import torch
 
 from modeling.base.recipe import load_recipe
 from modeling.base.run import run
-from modeling.base.training import loss_parameters
+from modeling.base.trainer import loss_parameters
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss, text_keys
