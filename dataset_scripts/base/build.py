@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,43 +19,13 @@ from datasets import ClassLabel, SplitInfo
 from filelock import FileLock, Timeout
 
 from dataset_scripts.base.card import write_card
-from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.corpus import BuiltConfig, Corpus
 from dataset_scripts.base.files import atomic_folder, read_json, write_json, write_text
 from dataset_scripts.base.sources import source_name
 from dataset_scripts.base.splits import SPLITS
 from dataset_scripts.base.stances import PLOT, plot_statistics, stance_statistics
 
 SUMMARY = "summary.json"
-
-
-@dataclass
-class BuiltConfig:
-    """One configuration as it was built.
-
-    Attributes:
-        features: Its columns.
-        files: Split -> its Parquet files in the order of the rows, relative to the card.
-        splits: Split -> its rows and their size.
-        dropped: Reason -> number of raw items or rows not used.
-        classes: Class -> rows, where the rows have classes.
-        facts: What else the builder counted.
-        download_size: Bytes of the files.
-        first: Reason -> where the first item that was not used is.
-    """
-
-    features: datasets.Features
-    files: dict[str, list[str]] = field(default_factory=dict)
-    splits: dict[str, SplitInfo] = field(default_factory=dict)
-    dropped: dict[str, int] = field(default_factory=dict)
-    classes: dict[str, int] = field(default_factory=dict)
-    facts: dict[str, int] = field(default_factory=dict)
-    download_size: int = 0
-    first: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Split -> rows."""
-        return {name: split.num_examples for name, split in self.splits.items()}
 
 
 def build(

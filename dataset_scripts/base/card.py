@@ -16,8 +16,7 @@ from dataset_scripts.base.cli import flag
 from dataset_scripts.base.stances import PLOT, StanceStatistics
 
 if TYPE_CHECKING:
-    from dataset_scripts.base.build import BuiltConfig
-    from dataset_scripts.base.corpus import Corpus
+    from dataset_scripts.base.corpus import BuiltConfig, Corpus
 
 TEMPLATE = Path(__file__).with_name("card.md.j2")
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")

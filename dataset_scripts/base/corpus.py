@@ -7,9 +7,10 @@ from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import datasets
+from datasets import SplitInfo
 from datasets.data_files import DataFilesDict, DataFilesList
 
 from dataset_scripts.base.cli import validate
@@ -19,10 +20,37 @@ from dataset_scripts.base.reading import Dropped, find_release
 from dataset_scripts.base.schema import Rows
 from dataset_scripts.base.splits import SEED, SPLITS
 
-if TYPE_CHECKING:
-    from dataset_scripts.base.build import BuiltConfig
-
 Unit = TypeVar("Unit")  # what is never divided between splits: a discussion, claim or motion
+
+
+@dataclasses.dataclass
+class BuiltConfig:
+    """One configuration as it was built.
+
+    Attributes:
+        features: Its columns.
+        files: Split -> its Parquet files in the order of the rows, relative to the card.
+        splits: Split -> its rows and their size.
+        dropped: Reason -> number of raw items or rows not used.
+        classes: Class -> rows, where the rows have classes.
+        facts: What else the builder counted.
+        download_size: Bytes of the files.
+        first: Reason -> where the first item that was not used is.
+    """
+
+    features: datasets.Features
+    files: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    splits: dict[str, SplitInfo] = dataclasses.field(default_factory=dict)
+    dropped: dict[str, int] = dataclasses.field(default_factory=dict)
+    classes: dict[str, int] = dataclasses.field(default_factory=dict)
+    facts: dict[str, int] = dataclasses.field(default_factory=dict)
+    download_size: int = 0
+    first: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Split -> rows."""
+        return {name: split.num_examples for name, split in self.splits.items()}
 
 
 @dataclasses.dataclass
@@ -65,8 +93,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
         if "METADATA" in cls.__dict__:
             fields = cls.METADATA.options_model.model_fields.items()
             options = [(name, field.annotation, dataclasses.field(default=field.default)) for name, field in fields]
-            if cls.BUILDER_CONFIG_CLASS is CorpusConfig or cls.BUILDER_CONFIG_CLASS.__name__ == "Config":
-                cls.BUILDER_CONFIG_CLASS = dataclasses.make_dataclass("Config", options, bases=(CorpusConfig,))
+            cls.BUILDER_CONFIG_CLASS = dataclasses.make_dataclass("Config", options, bases=(CorpusConfig,))
             cls.BUILDER_CONFIGS = [
                 cls.BUILDER_CONFIG_CLASS(name=name, version=cls.VERSION, description=cls.METADATA.configs[name])
                 for name in cls.FEATURES

@@ -10,15 +10,15 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 from datasets import Features, Value
 
-from dataset_scripts.base.build import BuiltConfig, read_built
-from dataset_scripts.base.corpus import Corpus, CorpusConfig
+from dataset_scripts.base.build import read_built
+from dataset_scripts.base.corpus import BuiltConfig, Corpus, CorpusConfig
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
 from dataset_scripts.twitter_stream.engine import engine_errors, start_engine
@@ -29,41 +29,11 @@ from dataset_scripts.twitter_stream.rankings import BENCHMARKS
 from dataset_scripts.twitter_stream.sets import SETS
 
 
-@dataclass
-class TwitterStreamConfig(CorpusConfig):
-    """Options of the miner; see `MiningOptions` for those that change its rows.
-
-    Attributes:
-        engine: `native`, or `ray` for a cluster.
-        address: Of the Ray cluster; None starts one on this machine.
-        exclude: Folders of earlier builds with the same salt whose benchmarks' tweets are in no set.
-    """
-
-    lang: str = MiningOptions.lang
-    pairs: int | None = MiningOptions.pairs
-    queries: int = MiningOptions.queries
-    positives: int = MiningOptions.positives
-    negatives: int = MiningOptions.negatives
-    validation: float = MiningOptions.validation
-    test: float = MiningOptions.test
-    keep_ids: bool = MiningOptions.keep_ids
-    salt: str | None = MiningOptions.salt
-    exclude: tuple[str, ...] = ()
-    engine: str = "native"
-    address: str | None = None
-    keep_work: bool = False
-
-    def mining(self) -> MiningOptions:
-        """Those that the stages of the miner read."""
-        return MiningOptions(**{field.name: getattr(self, field.name) for field in fields(MiningOptions)})
-
-
 class TwitterStream(Corpus):
     """Builder of the tweet stream."""
 
     METADATA = load_metadata("twitter_stream")
     FEATURES = {name: TWEET_PAIRS for name in SETS} | {name: RANKINGS for name in BENCHMARKS}
-    BUILDER_CONFIG_CLASS = TwitterStreamConfig
     RESUMABLE = True
 
     @classmethod
@@ -116,8 +86,8 @@ class TwitterStream(Corpus):
                         yield file.name.split("-")[0], row
 
     @staticmethod
-    def _started(config: TwitterStreamConfig) -> MiningOptions:
-        options = config.mining()
+    def _started(config: CorpusConfig) -> MiningOptions:
+        options = MiningOptions(**{field.name: getattr(config, field.name) for field in fields(MiningOptions)})
         start_engine(config.engine, config.address)
         return options
 
@@ -134,7 +104,7 @@ def _divided(counts: Counter[str]) -> tuple[dict[str, int], dict[str, int]]:
     return {reason: count for reason, count in counts.items() if reason not in facts}, facts
 
 
-def _excluded(config: TwitterStreamConfig) -> list[Path]:
+def _excluded(config: CorpusConfig) -> list[Path]:
     """The files of hashes that are excluded.
 
     Raises:

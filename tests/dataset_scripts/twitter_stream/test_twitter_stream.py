@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from dataset_scripts.base.build import BuiltConfig
 from dataset_scripts.base.card import write_card
+from dataset_scripts.base.corpus import BuiltConfig
 from dataset_scripts.base.hub import PublishError, publish_dataset
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
 from dataset_scripts.commands import app
