@@ -10,6 +10,7 @@ import typer
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.tables import check_output, show
+from modeling.base.names import check_model
 from modeling.base.recipe import SHARED
 from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, expand
 from modeling.search import commands as search
@@ -93,21 +94,21 @@ def bipolar(
     cache_dir: Annotated[str, typer.Option(help="Where vectors and rankings are kept.")] = SHARED["cache_dir"].default,
 ) -> None:
     """Accuracy@1 of the best counter-argument: tables 2 and 3 of Shi et al. (2023), for any models."""
-    named = {
-        "model": model or [],
-        "bipolar": bipolar or [],
-        "bi_encoder": [bi_encoder] if bi_encoder else [],
-        "cross_encoder": [cross_encoder] if cross_encoder else [],
-        "unipolar_ret": [unipolar_ret] if unipolar_ret else [],
-        "unipolar_cls": [unipolar_cls] if unipolar_cls else [],
-        "without_difference": [without_difference] if without_difference else [],
+    single = {
+        "bi_encoder": bi_encoder,
+        "cross_encoder": cross_encoder,
+        "unipolar_ret": unipolar_ret,
+        "unipolar_cls": unipolar_cls,
+        "without_difference": without_difference,
     }
+    named = {"model": model, "bipolar": bipolar} | {option: [name] for option, name in single.items() if name}
+    named = {option: [check_model(name) for name in names] for option, names in named.items() if names}
     for option, values, choices in (("rows", rows, KEYS), ("split", split, SPLITS)):
         for value in values or ():
             if value not in choices:
                 raise ValueError(f"--{option} {value}: choose from {', '.join(choices)}{cli.suggest(value, choices)}")
     for row in ROWS if rows else ():
-        if row.key in rows and (absent := [option for option in row.options if not named[option]]):
+        if row.key in rows and (absent := [option for option in row.options if option not in named]):
             raise ValueError(f"--rows {row.key} needs --{absent[0].replace('_', '-')} MODEL")
     try:
         lengths = sorted({int(word) for word in shortlists.split(",")})

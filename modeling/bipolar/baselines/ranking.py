@@ -12,12 +12,12 @@ from typing import Any
 
 import joblib
 import numpy as np
-from datasets import Dataset
 from sentence_transformers import CrossEncoder, SentenceTransformer
 from tqdm.auto import tqdm
 
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.base.sources import load_split
+from modeling.base.evaluation import texts
 from modeling.base.models import identity, load_model
 from modeling.base.results import memory
 from modeling.base.vectors import Vectors
@@ -100,24 +100,11 @@ def read_split(source: str, name: str, split: str, cache: Path) -> Split:
     Raises:
         ValueError: If there is no such configuration or split, a column is missing, it is empty, or a value is no text.
     """
-    return Split(
-        name, check_rows(load_split(source, CONFIGS[name], split, cache), f"{source} ({CONFIGS[name]}, {split})")
-    )
-
-
-def check_rows(rows: Dataset, where: str) -> dict[str, list[str]]:
-    """The columns as lists; raises a ValueError that names column and row where one is missing or no text."""
-    if missing := [column for column in COUNTERS if column not in rows.column_names]:
-        raise ValueError(f"{where} has no column {', '.join(missing)}; it has {', '.join(rows.column_names)}")
-    if not len(rows):
-        raise ValueError(f"{where} has no rows")
-    columns = {column: list(rows[column]) for column in COUNTERS}
-    columns["seen_in"] = [value or "" for value in columns["seen_in"]]
-    for column, values in columns.items():
-        for number, value in enumerate(values):
-            if not isinstance(value, str) or (column in ("point", "counter") and not value.strip()):
-                raise ValueError(f"{where}, row {number}: {column} is {value!r}: drop or repair the row")
-    return columns
+    rows, where = load_split(source, CONFIGS[name], split, cache), f"{source} ({CONFIGS[name]}, {split})"
+    if "seen_in" in rows.column_names:
+        seen = [value or "" for value in rows["seen_in"]]
+        rows = rows.remove_columns("seen_in").add_column("seen_in", seen)
+    return Split(name, {column: texts(rows, column, where) for column in COUNTERS})
 
 
 def load_models(named: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Any]:
@@ -243,8 +230,8 @@ class Ranker:
         self, model: CrossEncoder, candidates: Candidates, points: np.ndarray, listed: np.ndarray
     ) -> np.ndarray:
         rows, places = np.nonzero(listed != NONE)
-        texts, own = candidates.texts, candidates.points[points]
-        pairs = [(texts[own[row]], texts[listed[row, place]]) for row, place in zip(rows, places, strict=True)]
+        every, own = candidates.texts, candidates.points[points]
+        pairs = [(every[own[row]], every[listed[row, place]]) for row, place in zip(rows, places, strict=True)]
         predict, key = self.memory.cache(_predict, ignore=["model"]), identity(model)
         starts = tqdm(range(0, len(pairs), PAIRS), "pairs read", unit_scale=PAIRS, unit="pair")
         scores = np.full(listed.shape, -np.inf, np.float32)
@@ -286,13 +273,12 @@ class Ranker:
         examples = draw_examples(train.candidates)
         cached, whole = self.memory.cache(_features, ignore=["table"]), FULL if self.full else PART
         key = train.digest, self._encoder_key(whole)
-        starts = tqdm(
-            range(0, len(examples), BLOCK), "features of examples", unit_scale=BLOCK, unit="point", leave=False
-        )
+        blocks = [examples[start : start + BLOCK] for start in range(0, len(examples), BLOCK)]
         features = [
-            cached(VERSION, key, whole, examples[start : start + BLOCK], lambda: self._table(train)) for start in starts
+            cached(VERSION, key, whole, block, lambda: self._table(train))
+            for block in tqdm(blocks, "features of examples", unit_scale=BLOCK, unit="point", leave=False)
         ]
-        labels = [np.arange(len(texts)) < answers for _, texts, answers in examples]
+        labels = [np.arange(len(listed)) < answers for _, listed, answers in examples]
         return np.concatenate(features)[:, :size], np.concatenate(labels).astype(int)
 
     def _table(self, split: Split, points: np.ndarray | None = None) -> FeatureTable:
@@ -322,7 +308,7 @@ def _predict(version: int, key: str, pairs: list[tuple[str, str]], model: CrossE
 def _features(
     version: int, key: tuple, size: int, examples: list[tuple], table: Callable[[], FeatureTable]
 ) -> np.ndarray:
-    return np.concatenate([table().features(row, texts, size) for row, texts, _ in examples])
+    return np.concatenate([table().features(row, listed, size) for row, listed, _ in examples])
 
 
 def _rank(

@@ -214,18 +214,7 @@ class FeatureTable:
         self.size = FULL if embed else PART
 
     def similarities(self, row: int, metrics: Collection[int] = range(len(METRICS))) -> np.ndarray:
-        """Similarities of the two parts of a point with all texts, without Word Mover's, which are NaN.
-
-        Args:
-            row: The point.
-            metrics: Which of `METRICS`; the others are NaN, too.
-
-        Returns:
-            Shape (5, 2, m), float64.
-
-        Raises:
-            ValueError: If embeddings are asked for and there is no encoder.
-        """
+        """Similarities of the two parts of a point with all texts, shape (5, 2, m); NaN for others and Word Mover's."""
         if EMBEDDINGS in metrics and self._vectors is None:
             raise ValueError("x17-x20 take an encoder, and none was given")
         compute = {
@@ -253,16 +242,7 @@ class FeatureTable:
         return 1 / (1 + self.movers.distance(int(self.parts[row, side]), int(text)))
 
     def features(self, row: int, texts: Sequence[int] | np.ndarray, size: int = FULL) -> np.ndarray:
-        """The first features of a point with some texts, exactly.
-
-        Args:
-            row: The point.
-            texts: Indices of the k texts.
-            size: How many features, `PART` or `FULL`.
-
-        Returns:
-            `x1`, `x2`, ..., shape (k, size), float64.
-        """
+        """The first features (`PART` or `FULL`) of a point with some texts, exactly: `x1`, ..., shape (k, size)."""
         values = self.similarities(row, range(size // len(AGGREGATES)))[:, :, texts]
         values[MOVERS] = [[self.movers_similarity(row, side, text) for text in texts] for side in (0, 1)]
         return aggregate(values[:, 0], values[:, 1]).transpose(1, 0, 2).reshape(len(texts), -1)[:, :size]
@@ -342,9 +322,6 @@ def highest(lower: np.ndarray, upper: np.ndarray, weights: np.ndarray) -> np.nda
     Args:
         lower, upper: Shapes (2, k).
         weights: Shape (4,).
-
-    Returns:
-        Shape (k,).
     """
     corners = [(lower[0], lower[1]), (lower[0], upper[1]), (upper[0], lower[1]), (upper[0], upper[1])]
     start, end = lower.max(axis=0), upper.min(axis=0)

@@ -76,12 +76,12 @@ def table_rows(table, title):
         (["--rows", "bm25,bm26"], "--rows bm26: choose from simple-sd"),
         (["--split", "mine"], "--split mine: choose from official, clean"),
         (["--rows", "bipolar"], "--rows bipolar needs --bipolar MODEL"),
-        (["--rows", "without-joint", "--unipolar-ret", "a"], "--rows without-joint needs --unipolar-cls"),
+        (["--rows", "without-joint", "--unipolar-ret", "bundled"], "--rows without-joint needs --unipolar-cls"),
         (["--shortlists", "10,0"], "--shortlists 10,0: numbers from 1"),
         (["--max-points", "0"], "--max-points"),
         (["--evaluate-on", "train"], "--evaluate-on"),
         (["--bipolar", "bundled"], "--bipolar bundled: it has no heads"),
-        (["--rows", "cosine", "--model", "org/absent"], "--model org/absent: the model 'org/absent' could not be"),
+        (["--rows", "cosine", "--model", "org/absent"], "there is no model 'org/absent'"),
     ],
 )
 def test_wrong_words(command, words, message, monkeypatch, tmp_path):
@@ -230,4 +230,4 @@ def test_rows_that_cannot_be_read_are_named(corpus, command, tmp_path):
     for path in (broken / "counters").glob("*.parquet"):
         pd.read_parquet(path).drop(columns="stance").to_parquet(path)
     ended = command("--rows", "bm25", "--split", "clean", data=broken)
-    assert ended.exit_code == 2 and "(counters, test) has no column stance; it has" in ended.output
+    assert ended.exit_code == 2 and "(counters, test): there is no column 'stance'; it has" in ended.output
