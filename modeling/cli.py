@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
-from pathlib import Path
+from importlib.util import find_spec
 
 import typer
 
-import modeling
 from dataset_scripts.base import cli
+from modeling.base import rooms
 
 HELP = """Ask texts what they hold, and train, evaluate and publish the models that can tell.
 
@@ -32,15 +32,10 @@ def main() -> None:
 def build() -> typer.Typer:
     """The commands of all rooms, those of the systems found by their folders."""
     app = cli.app(HELP)
-    systems = sorted(
-        f"modeling.{file.parent.name}.commands"
-        for folder in modeling.__path__
-        for file in Path(folder).glob("*/commands.py")
-        if file.parent.name in modeling.systems()
-    )
+    systems = [name for name in rooms.systems() if find_spec(f"modeling.{name}.commands")]
     app.add_typer(importlib.import_module("dataset_scripts.commands").app, name="corpus")
     groups: dict[str | None, typer.Typer] = {}
-    for name in (*SHARED, *systems):
+    for name in (*SHARED, *(f"modeling.{name}.commands" for name in systems)):
         room = importlib.import_module(name).app
         app.registered_commands += room.registered_commands
         for group in room.registered_groups:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from modeling import get_options, get_system, systems
 from modeling.base.recipe import list_recipes, load_recipe
+from modeling.base.rooms import get_options, get_system, systems
 
 ROOT = Path(__file__).parent.parent
 HEAVY = {
@@ -130,8 +130,7 @@ def test_a_recipe_fits_its_system(name):
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_corpus_is_complete(name):
-    from dataset_scripts.base.metadata import get_corpus
-    from dataset_scripts.base.metadata import load_metadata
+    from dataset_scripts.base.metadata import get_corpus, load_metadata
 
     builder = get_corpus(name)
     assert load_metadata(name) == builder.METADATA

@@ -23,7 +23,7 @@ from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
-from modeling import get_system
+from modeling.base.rooms import get_system
 
 if TYPE_CHECKING:
     from modeling.base.system import System

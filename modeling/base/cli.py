@@ -11,8 +11,8 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from dataset_scripts.base import cli
-from modeling import DEFAULT_RECIPE
 from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe
+from modeling.base.rooms import DEFAULT_RECIPE
 
 GridPoint = tuple[dict[str, Any], Recipe]
 

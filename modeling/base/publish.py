@@ -11,12 +11,12 @@ from typing import Any
 
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.hub import check_repo_id, push, stage
-from modeling import get_system
 from modeling.base import names
 from modeling.base.adapters import CONFIG, load_adapter, load_merged, read_fingerprint, save_merged
 from modeling.base.cards import PHASE, render_card, write_cards
 from modeling.base.models import BUNDLED_ID, base_of, load_backbone, resolve
 from modeling.base.recipe import load_recipe
+from modeling.base.rooms import get_system
 from modeling.base.system import System
 
 RESULTS = "results.json"

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
-import modeling
 from dataset_scripts.base.cli import flag, suggest, validate
+from modeling.base import rooms
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ QUICK = {
 
 def _bundled() -> dict[str, Path]:
     """Name -> YAML file, of all systems."""
-    return {path.stem: path for folder in modeling.__path__ for path in Path(folder).glob("*/recipes/*.yaml")}
+    return {path.stem: path for folder in rooms.folders() for path in folder.glob("*/recipes/*.yaml")}
 
 
 def list_recipes() -> list[str]:
@@ -281,7 +281,7 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
 
 def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:
     """The recipe of options, those of all systems and of this one in one mapping."""
-    own = modeling.get_options(system)
+    own = rooms.get_options(system)
     if unknown := [key for key in values if key not in SHARED and key not in own.model_fields]:
         near = suggest(flag(unknown[0]), map(flag, [*SHARED, *own.model_fields]))
         raise ValueError(f"recipes of {system} have no option {flag(unknown[0])}{near}")

@@ -14,13 +14,13 @@ from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.hub import check_ready
-from modeling import get_system
 from modeling.base.adapters import count_parameters
 from modeling.base.cards import write_cards
 from modeling.base.grid import write_grid
 from modeling.base.publish import publish_run, release
 from modeling.base.recipe import Recipe
 from modeling.base.results import evaluate_run, evaluation_options, print_report
+from modeling.base.rooms import get_system
 from modeling.base.training import check_world_size, process_state, train
 
 

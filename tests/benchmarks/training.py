@@ -104,7 +104,7 @@ def measure(way: str, rows: Any, **settings: Any) -> float:
     """Trains a fresh model for one epoch; triplets per second."""
     from transformers import set_seed
 
-    from modeling import get_system
+    from modeling.base.rooms import get_system
     from modeling.base.recipe import load_recipe
     from modeling.base.system import Data
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from modeling import systems
+from modeling.base.rooms import systems
 from modeling.evaluate import _system_of, app, render
 from tests.tiny import save_encoder
 

@@ -6,6 +6,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import modeling
+from modeling.base import rooms
 from modeling.base.cli import parse
 from modeling.base.publish import publish_run
 from modeling.base.recipe import list_recipes
@@ -98,7 +99,7 @@ def sixth(tmp_path, monkeypatch):
 
 
 def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
-    assert sixth in modeling.systems() and "agreement-demo" in list_recipes()
+    assert sixth in rooms.systems() and "agreement-demo" in list_recipes()
     words = [
         "agreement-demo",
         "--base",
@@ -126,7 +127,7 @@ def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
     model = SentenceTransformer(str(recipe.run_dir / "merged"), device="cpu")
     assert model.similarity(*model.encode(["we love the trams", "we hate the trams"])) < 1
     staged = publish_run(
-        recipe.run_dir, "org/agreement", modeling.get_system(sixth)(recipe).load_data().texts, dry_run=True
+        recipe.run_dir, "org/agreement", rooms.get_system(sixth)(recipe).load_data().texts, dry_run=True
     )
     assert [each["repo_id"] for each in staged] == ["org/agreement", "org/agreement-adapter"]
     assert "nobody2026" in (recipe.run_dir / "staged" / "merged" / "README.md").read_text()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from modeling import DEFAULT_RECIPE
+from modeling.base.rooms import DEFAULT_RECIPE
 from modeling.base.cli import parse
 from modeling.base.recipe import SHARED, load_recipe
 

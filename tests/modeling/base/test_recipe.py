@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from modeling import get_options, systems
+from modeling.base.rooms import get_options, systems
 from modeling.base.recipe import QUICK, SHARED, expand_grid, list_recipes, load_recipe
 
 OWN = """

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from modeling import get_system, systems
+from modeling.base.rooms import get_system, systems
 from modeling.base.recipe import load_recipe
 from modeling.base.results import (
     Paper,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modeling import get_options, get_system, systems
+from modeling.base.rooms import get_options, get_system, systems
 from modeling.base.recipe import load_recipe
 from modeling.base.system import Data, System
 
