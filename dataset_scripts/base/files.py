@@ -54,7 +54,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with _space(path.parent):
+        with space(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
             yield temporary
             temporary.replace(path)
@@ -73,7 +73,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     _recover(path)
     shutil.rmtree(temporary, ignore_errors=True)
     try:
-        with _space(path.parent):
+        with space(path.parent):
             temporary.mkdir(parents=True)
             yield temporary
             if path.exists():  # moved aside, not deleted first: deleting takes long enough to be killed in
@@ -98,7 +98,7 @@ def _recover(path: Path) -> None:
 
 
 @contextmanager
-def _space(folder: Path) -> Iterator[None]:
+def space(folder: Path) -> Iterator[None]:
     """Names the folder where the disk is full."""
     try:
         yield

@@ -21,6 +21,8 @@ class CounterIndex(Index):
         >>> index.ask("Trams should be free, since they keep cars out of town.", top=3)  # doctest: +SKIP
     """
 
+    LISTS = "counter-lists.faiss"
+
     @cached_property
     def ranker(self) -> BipolarEncoder | None:
         """The model with its heads; None for one without, whose texts are ranked by similarity."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from filelock import FileLock
 
 from dataset_scripts.base.cli import suggest
-from dataset_scripts.base.files import read_json, write_json
+from dataset_scripts.base.files import read_json, space, write_json
 from modeling.search import nearest
 from modeling.search.texts import MAX_CHARACTERS, Collection, clean, read_texts
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from modeling.search.questions import Axis
 
 MODEL = "stance-minilm"
-FACTS, ROWS, VECTORS, PROBES, LISTS = "index.json", "rows.arrow", "vectors.npy", "probes.npy", "lists.faiss"
+FACTS, ROWS, VECTORS, PROBES = "index.json", "rows.arrow", "vectors.npy", "probes.npy"
 EMBEDDED, LOCK = ".embedded", ".lock"  # what an interrupted build has embedded; held by whoever builds
 EXACT = 100_000  # texts up to which a shortlist compares with each
 QUESTIONS = 200  # of which the recall of an approximate search is measured
@@ -62,6 +62,8 @@ class Index:
         >>> index.align([("Trams should be free.", "GREEN")], thresholds=[0.5, 0.6])  # doctest: +SKIP
         >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups  # doctest: +SKIP
     """
+
+    LISTS: ClassVar[str] = "lists.faiss"  # made of `embeddings`
 
     def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None) -> None:
         self.folder, self.facts, self._model = folder, facts, model
@@ -194,18 +196,34 @@ class Index:
         batch_size: int,
     ) -> Self:
         """Writes a subfolder of its own and makes it the index; the caller has the lock."""
-        generation, texts, probes = uuid.uuid4().hex[:12], pa.array(texts, pa.large_string()), probe(model)
-        part, reusable = folder / generation, old if old is not None and _close(old._probes, probes) else None
+        from modeling.base.vectors import Vectors  # imports torch
+
+        texts, probes, part = pa.array(texts, pa.large_string()), probe(model), folder / uuid.uuid4().hex[:12]
+        known = np.full(len(texts), -1)
+        if old is not None and _close(old._probes, probes):
+            known = _find(texts, old.texts)
+        embed = Vectors(getattr(model, "index_encoder", model), folder / EMBEDDED, "document")
         part.mkdir()
-        np.save(part / PROBES, probes)
-        _write_vectors(getattr(model, "index_encoder", model), texts, part / VECTORS, reusable, batch_size)
-        text = pa.DictionaryArray.from_arrays(rows["vector"].combine_chunks(), texts)
-        table = rows.select(["row", "id"]).append_column("group", rows["group"].combine_chunks().dictionary_encode())
-        table = table.append_column("text", text).combine_chunks()  # each column one array, which can be mapped
-        with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-            writer.write_table(table)
-        facts = facts | {"generation": generation, "counts": _total(facts["parts"], len(texts))}
-        write_json(folder / FACTS, facts)
+        with space(folder):
+            np.save(part / PROBES, probes)
+            with (part / VECTORS).open("wb") as file:  # not mapped: on a full disk that kills the process
+                shape = len(texts), probes.shape[-1]
+                header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(file, header)
+                for start in range(0, len(texts), nearest.BLOCK):
+                    numbers = known[start : start + nearest.BLOCK]
+                    vectors, new = np.empty((len(numbers), shape[1]), "<f4"), np.flatnonzero(numbers < 0)
+                    if len(new):
+                        vectors[new] = embed(texts.take(pa.array(start + new)).to_pylist(), batch_size)
+                    if len(new) < len(numbers):
+                        vectors[numbers >= 0] = old.vectors[numbers[numbers >= 0]]
+                    file.write(vectors.tobytes())
+            text = pa.DictionaryArray.from_arrays(rows["vector"].combine_chunks(), texts)
+            group = rows["group"].combine_chunks().dictionary_encode()
+            table = rows.select(["row", "id"]).append_column("group", group).append_column("text", text)
+            with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table.combine_chunks())  # each column one array, which can be mapped
+        write_json(folder / FACTS, {**facts, "generation": part.name, "counts": _total(facts["parts"], len(texts))})
         for entry in folder.iterdir():  # who has the old one open keeps its files
             if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -307,7 +325,7 @@ class Index:
     @cached_property
     def lists(self) -> Any:
         """The FAISS index over `embeddings`, memory-mapped; made at the first question, and again if it is damaged."""
-        path = self._part / LISTS
+        path = self._part / self.LISTS
         if (index := nearest.read(path, len(self))) is not None:
             return index
         own = np.sort(np.random.default_rng(0).choice(len(self), min(QUESTIONS, len(self)), replace=False))
@@ -328,7 +346,10 @@ class Index:
         Raises:
             ValueError: If an option is out of range or a statement empty.
         """
-        check_top(top, threshold)
+        if top < 1:
+            raise ValueError(f"-n must be 1 or more, got {top}")
+        if threshold is not None and not -1 <= threshold <= 1:
+            raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
         statements = as_list(statements)
         numbers, similarities = nearest.exact(self.embeddings, len(self), self.encode(statements), top)
         hits = pd.DataFrame(
@@ -393,14 +414,6 @@ class Index:
 def as_list(statements: str | Sequence[str]) -> list[str]:
     """One statement or several as a list."""
     return [statements] if isinstance(statements, str) else list(statements)
-
-
-def check_top(top: int, threshold: float | None = None) -> None:
-    """Raises a ValueError if a number of matches or a threshold is out of range."""
-    if top < 1:
-        raise ValueError(f"-n must be 1 or more, got {top}")
-    if threshold is not None and not -1 <= threshold <= 1:
-        raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
 
 
 def check_folder(folder: Path) -> None:
@@ -495,24 +508,6 @@ def _find(texts: Sequence[str] | pa.Array, known: pa.LargeStringArray) -> np.nda
     """Numbers of texts among known ones, -1 where they are not there; shape (k,)."""
     places = pc.index_in(pa.array(texts, pa.large_string()), value_set=known)
     return places.fill_null(-1).to_numpy().astype(np.int64)
-
-
-def _write_vectors(encoder: Any, texts: pa.LargeStringArray, path: Path, old: Index | None, batch_size: int) -> None:
-    """Writes vectors: those of texts that an old index has, and the others embedded, kept if that is interrupted."""
-    from modeling.base.vectors import Vectors  # imports torch
-
-    numbers = np.full(len(texts), -1) if old is None else _find(texts, old.texts)
-    embed = Vectors(encoder, path.parents[1] / EMBEDDED, "document")
-    shape = len(texts), np.load(path.with_name(PROBES)).shape[-1]
-    vectors = np.lib.format.open_memmap(path, "w+", np.float32, shape)
-    for start in range(0, len(texts), nearest.BLOCK):
-        block = slice(start, start + nearest.BLOCK)
-        known = numbers[block] >= 0
-        if known.any():
-            vectors[block][known] = old.vectors[numbers[block][known]]
-        if not known.all():
-            vectors[block][~known] = embed(texts[block].filter(pa.array(~known)).to_pylist(), batch_size)
-    vectors.flush()
 
 
 def _line(error: Exception) -> str:
