@@ -343,56 +343,48 @@ def summarise(
         heads: Label of a model in them -> its name in the table.
 
     Returns:
-        `title`, `note`, `columns`; `rows`, each with `of` (paper or ours), `model` and `values`, one per column, None
-        where not all of its metrics were measured; `measured_on`, column -> data and rows, of columns of one metric;
-        `elsewhere`, the columns on other data than the paper's. None without a table.
+        `title`, `note`, `columns`, `rows` (whose they are, the model and its cells; empty where not all metrics of the
+        column were measured, marked where on other data than the paper's) and `places`: what ours were measured on.
+        None without a table.
     """
     if summary is None:
         return None
     columns = {head: [keys] if isinstance(keys, str) else keys for head, keys in summary["columns"].items()}
-    rows = [{"of": "paper", "model": name, "values": values} for name, values in summary["rows"].items()]
-    for label, name in heads.items():
-        figures = {metric: value for each in evaluations for metric, value in each["figures"][label].items()}
-        cells = [[figures.get(key) for key in keys] for keys in columns.values()]
-        values = [None if None in cell else summary["scale"] * mean(cell) for cell in cells]
-        rows.append({"of": "ours", "model": name, "values": values})
     source = {metric: each for each in evaluations for metric in each["measures"]}
     measured = {head: [source[key] for key in keys if key in source] for head, keys in columns.items()}
     data = summary.get("data", {})
-    return {
-        "title": summary["title"],
-        "note": summary["note"],
-        "columns": list(columns),
-        "rows": rows,
-        "measured_on": {
-            head: f"{of[0]['dataset']}, {of[0]['rows']:,} rows"
-            for head, of in measured.items()
-            if of and len(columns[head]) == 1
-        },
-        "elsewhere": [
-            head for head, of in measured.items() if any(data.get(head, "") not in e["dataset_id"].lower() for e in of)
-        ],
+    elsewhere = {head for head, of in measured.items() for e in of if data.get(head, "") not in e["dataset_id"].lower()}
+    rows = [["paper", name, *map(_tenths, values)] for name, values in summary["rows"].items()]
+    for label, name in heads.items():
+        figures = {metric: value for each in evaluations for metric, value in each["figures"][label].items()}
+        cells = []
+        for head, keys in columns.items():
+            values = [figures.get(key) for key in keys]
+            value = None if None in values else summary["scale"] * mean(values)
+            cells.append(_tenths(value) + (ELSEWHERE if head in elsewhere and value is not None else ""))
+        rows.append(["ours", name, *cells])
+    places = {
+        h: f"{of[0]['dataset']}, {of[0]['rows']:,} rows" for h, of in measured.items() if of and len(columns[h]) == 1
     }
+    facts = {"title": summary["title"], "note": " ".join(summary["note"].split()), "columns": list(columns)}
+    return facts | {"rows": rows, "places": places}
+
+
+def _tenths(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
 def render_summary(facts: Mapping[str, Any]) -> str:
     """The table of `summarise` as Markdown, with what it was measured on."""
-    rows = []
-    for row in facts["rows"]:
-        ours = row["of"] == "ours"
-        marks = [ELSEWHERE if ours and head in facts["elsewhere"] else "" for head in facts["columns"]]
-        cells = zip(row["values"], marks, strict=True)
-        rows.append(
-            [row["of"], row["model"], *("" if value is None else f"{value:.1f}{mark}" for value, mark in cells)]
-        )
-    parts = [f"### {facts['title']} of the paper, and ours below it", facts["note"]]
-    parts.append(markdown(["", "model", *facts["columns"]], rows))
-    if facts["measured_on"]:
-        places = "; ".join(f"{head}: {place}" for head, place in facts["measured_on"].items())
-        parts.append(
-            f"Ours on {places}." + (f" {ELSEWHERE} other data than the paper's." if facts["elsewhere"] else "")
-        )
-    return "\n\n".join(parts)
+    head = f"### {facts['title']} of the paper, and ours below it\n\n{facts['note']}"
+    cells = markdown(["", "model", *facts["columns"]], facts["rows"])
+    places = "; ".join(f"{column}: {place}" for column, place in facts["places"].items())
+    marked = (
+        f" {ELSEWHERE}: other data than the paper's."
+        if any(ELSEWHERE in cell for row in facts["rows"] for cell in row[2:])
+        else ""
+    )
+    return f"{head}\n\n{cells}" + (f"\n\nOurs on {places}.{marked}" if places else "")
 
 
 def print_report(results: Mapping[str, Any], run_dir: Path) -> None:

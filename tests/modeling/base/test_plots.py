@@ -20,7 +20,9 @@ def values(mean, count=40):
 def test_each_group_has_a_colour_and_dashes_of_its_own(figures, tmp_path, groups):
     densities({"base": {name: values(n / 5) for n, name in enumerate(groups)}}, tmp_path / "p.png", "any names")
     curves = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) > 2]
-    assert len({to_hex(line.get_color()) for line in curves}) == len(groups)
+    means = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) == 2]
+    for drawn in (curves, means):
+        assert len({to_hex(line.get_color()) for line in drawn}) == len(groups) == len(drawn)
     assert len({line.get_linestyle() for line in curves}) >= min(len(groups), 3)
 
 

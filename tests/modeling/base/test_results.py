@@ -189,7 +189,7 @@ def test_our_rows_below_the_papers(paper):
         ["ours", "org/any", "25.0", "", "", "70.0*"],  # a mean needs all its parts
     ]
     assert text.startswith("### Table 7 of the paper, and ours below it\n\nInvented.\n\n|")
-    assert "A: my-tweets (test), 1,200 rows" in text and text.endswith("* other data than the paper's.")
+    assert "A: my-tweets (test), 1,200 rows" in text and text.endswith("*: other data than the paper's.")
     assert json.loads(json.dumps(facts)) == facts
     assert summarise(None, evaluations, {}) is None
     assert len(rows_of(render_summary(summarise(paper().summary, [], {})))) == 2

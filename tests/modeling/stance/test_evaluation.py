@@ -98,8 +98,11 @@ def test_every_picture_tells_its_groups_apart(tmp_path, figures):
     for number, evaluator in enumerate(evaluators):
         evaluator.draw({"base": evaluator.scores(Chosen())}, tmp_path / "a.png")
         axis = figures[number].axes[0]
-        curves = [line for line in axis.lines if len(line.get_xdata()) > 2]
-        assert len({to_hex(line.get_color()) for line in curves}) == len(evaluator.groups) == len(curves)
+        curves, means = ([line for line in axis.lines if (len(line.get_xdata()) > 2) == long] for long in (True, False))
+        for drawn in (curves, means):
+            assert len({to_hex(line.get_color()) for line in drawn}) == len(evaluator.groups) == len(drawn)
+        fills = {to_hex(fill.get_facecolor()[0]) for fill in axis.collections}
+        assert fills == {to_hex(line.get_color()) for line in curves}
         assert axis.get_title().startswith("base\nAUROC 0.") and " to " in axis.get_title()
 
 

@@ -1,5 +1,6 @@
 """Stance: the losses by hand, the filter, the phases, the evaluators and the paper's figures."""
 
+import shutil
 from math import sqrt
 
 import numpy as np
@@ -89,10 +90,18 @@ def test_gradients_reach_the_adapter_and_nothing_else(make, kind, columns):
     assert len(moved) == 8  # 2 layers x q, k, v, o
 
 
-def test_hybrid_is_triplets_first_and_pairs_after(make, tiny_data):
+@pytest.fixture
+def two(tiny_data, tmp_path):
+    """Two sources of the same rows."""
+    return f"{tiny_data},{shutil.copytree(tiny_data, tmp_path / 'more-debates')}"
+
+
+def test_hybrid_is_triplets_first_and_pairs_after(make, two):
     system = make(epochs=3, **PLAIN)
+    state = dict(vars(system))
     data = system.load_data()
     phases = system.phases(None, data)
+    assert vars(system) == state  # what phases need is in the data
     assert [(phase.name, len(phase.dataset), phase.epochs, type(phase.loss)) for phase in phases] == [
         ("triplets", 216, 1.5, TripletLoss),  # 6 topics x 36, for half of the epochs
         ("pairs", 396, 1.5, LinearContrastiveLoss),  # 6 topics x 66
@@ -109,16 +118,15 @@ def test_hybrid_is_triplets_first_and_pairs_after(make, tiny_data):
         "pairs in training": 396,
     }
     for objective, kind in (("siamese", "pairs"), ("triplet", "triplets")):
-        system = make(objective=objective, epochs=3, data=f"{tiny_data},{tiny_data}", **PLAIN)
+        system = make(objective=objective, epochs=3, data=two, **PLAIN)
         data = system.load_data()
         assert [(phase.name, phase.epochs) for phase in system.phases(None, data)] == [(kind, 3)]
         assert data.counts[f"{kind} in training"] == {"pairs": 792, "triplets": 432}[kind]
 
 
-def test_sources_are_sampled_so_that_one_does_not_drown_the_others(make, tiny_data):
-    two = {"data": f"{tiny_data},{tiny_data}"} | PLAIN
-    for per_source, options, rows in ((50, PLAIN, 50), (50, two, 100), ("50,20", two, 70)):
-        assert make(per_source=per_source, **options).load_data().counts["pairs in training"] == rows
+def test_sources_are_sampled_so_that_one_does_not_drown_the_others(make, tiny_data, two):
+    for per_source, data, rows in ((50, tiny_data, 50), (50, two, 100), ("50,20", two, 70)):
+        assert make(per_source=per_source, data=data, **PLAIN).load_data().counts["pairs in training"] == rows
 
 
 def test_similarity_is_held(make, tiny_data):

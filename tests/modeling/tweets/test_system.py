@@ -52,7 +52,10 @@ def small(tiny_data, tmp_path):
 
 
 def test_training_rows(make):
-    data = make(per_set="none").load_data()
+    system = make(per_set="none")
+    state = dict(vars(system))
+    data = system.load_data()
+    assert vars(system) == state  # what phases need is in the data
     # of six topics: two quotes and two replies, a pair of co-quotes and one of co-replies each
     assert data.counts == {
         "quote pairs of the sources": 12, "reply pairs of the sources": 12, "coquote pairs of the sources": 6,
@@ -84,7 +87,7 @@ def test_a_set_that_is_not_there(make, small):
     message = "--sets: .*small-archive has no coquote pairs to train on; --sets all takes what there is"
     with pytest.raises(ValueError, match=message):
         make(data=folder, sets="reply,coquote").load_data()
-    both = make(data=f"{folder},{folder}", batch_size=1).load_data()
+    both = make(data=f"{folder},{small('quote', 'coquote')}", batch_size=1).load_data()
     assert both.counts["reply pairs of the sources"] == 24
 
 
