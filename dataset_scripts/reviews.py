@@ -181,7 +181,7 @@ class ReviewCorpus(SentimentCorpus):
             yield from super().rows(files, config)
             return
         make_rows, any_row = review_pairs if config == "pairs" else review_triplets, False
-        for split, reviews in self.kept(files).items():
+        for split, reviews in self.clean_sentences(files).items():
             for _, row in make_rows(reviews, self.config.per_product, self.config.seed):
                 any_row = True
                 yield split, row
@@ -245,16 +245,16 @@ class StarsCorpus(ReviewCorpus):
             elif text := self.cut(review.text):
                 yield split, Sentence(text, review.label, review.product)
 
-    def kept(self, files: list[Path]) -> dict[str, list[Sentence]]:
-        """See `SentimentCorpus.kept`; products that give no triplet are counted."""
-        kept = super().kept(files)
-        for reviews in kept.values() if self.config.name == "triplets" else ():
+    def clean_sentences(self, files: list[Path]) -> dict[str, list[Sentence]]:
+        """See `SentimentCorpus.clean_sentences`; products that give no triplet are counted."""
+        by_split = super().clean_sentences(files)
+        for reviews in by_split.values() if self.config.name == "triplets" else ():
             for _, positives, negatives in by_product(reviews, self.config.seed):
                 if not (positives and negatives):
                     self.dropped["product: no reviews of both polarities"] += 1
                 elif len(positives) == len(negatives) == 1:
                     self.dropped["product: one review of either polarity only"] += 1
-        return kept
+        return by_split
 
     def wants(self, review: Review) -> bool:
         """Whether a review is one of those that the options choose; one that is not is counted here."""

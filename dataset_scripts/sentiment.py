@@ -117,7 +117,7 @@ class SentimentCorpus(Corpus):
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         """Yields (split, sentence), the text `normalise`d, in the order of the files.
 
-        What cannot be used is counted in `self.dropped`; empty texts may be yielded, `kept` counts them.
+        What cannot be used is counted in `self.dropped`; empty texts may be yielded, `clean_sentences` counts them.
         """
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ class SentimentCorpus(Corpus):
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row) of the three shared configurations; see `Corpus.rows`."""
-        for split, sentences in self.kept(files).items():
+        for split, sentences in self.clean_sentences(files).items():
             if config == "sentences":
                 rows = (sentence._asdict() for sentence in sentences)
             elif (config == "quadruples") == (split == "train"):
@@ -135,7 +135,7 @@ class SentimentCorpus(Corpus):
                 continue
             yield from ((split, row) for row in rows)
 
-    def kept(self, files: list[Path]) -> dict[str, list[Sentence]]:
+    def clean_sentences(self, files: list[Path]) -> dict[str, list[Sentence]]:
         """Split -> the sentences that the rules keep, in the order of the files; the others are counted."""
         by_split: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
         for split, sentence in self.sentences(files):
@@ -145,7 +145,7 @@ class SentimentCorpus(Corpus):
                 self.dropped["row: empty text"] += 1
         guard, elsewhere = LeakGuard(), self._held_out(by_split["train"])
         cleaner = Cleaner(self.MINIMUM_WORDS, any_spelling=True)
-        kept = {}
+        clean = {}
         for split in reversed(SPLITS):  # the test split first: it keeps what others copied
             rows = by_split[split]
             rules: list[Cleaner | LeakGuard] = [guard]
@@ -156,11 +156,11 @@ class SentimentCorpus(Corpus):
                 rows = [row for row in rows if len(labels[bare(row.text)]) == 1]
                 self._count("row: text with both labels", len(by_split[split]) - len(rows))
                 rules.append(cleaner)
-            kept[split] = [row for row in rows if all(rule.keep(row.text) for rule in rules)]
+            clean[split] = [row for row in rows if all(rule.keep(row.text) for rule in rules)]
             guard.hold_out(split, (row.text for row in by_split[split]))
         for rule in (guard, elsewhere, cleaner):
             self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
-        return {split: kept[split] for split in SPLITS if kept[split]}
+        return {split: clean[split] for split in SPLITS if clean[split]}
 
     def _drawn(self, config: str, split: str, sentences: list[Sentence]) -> Iterator[dict[str, Any]]:
         """Rows of `quadruples` or `sgts`. Of equal texts one is drawn from, of texts with both labels none."""

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dataset_scripts.base.corpus import SPLITS, Corpus
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
 from dataset_scripts.base.reading import ARCHIVES, Member, members
 from dataset_scripts.base.schema import SIMILARITY
+from dataset_scripts.base.splits import SPLITS
 
 # by the end of its path: the authors' release (its samples aside), and the tokenised one, three files a split
 VOTED = re.compile(r"(?:.*/)?Twitter_URL_Corpus_(train|test)(?!.*sample)[^/]*\.txt")

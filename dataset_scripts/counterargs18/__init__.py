@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.base.corpus import SPLITS, Corpus
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, bare
 from dataset_scripts.base.schema import ARGUMENTS, COUNTERS, Item, Rows
-from dataset_scripts.base.splits import linked_groups
+from dataset_scripts.base.splits import SPLITS, linked_groups
 from dataset_scripts.counterargs18.files import Debate, is_raw, read_debates
 from dataset_scripts.counterargs18.footnotes import clean_paragraphs
 
@@ -31,13 +31,18 @@ class Pair(NamedTuple):
         return f"{self.conclusion} {self.premises}".strip()
 
 
-class Listed(NamedTuple):
+class Listing(NamedTuple):
     """A debate as one theme lists it, and the group of all that share its thesis or a text."""
 
     debate: Debate
     pairs: list[Pair]
     group: str = ""
     split: str = ""  # of the group
+
+    @property
+    def countered(self) -> list[Pair]:
+        """The points that somebody countered."""
+        return [pair for pair in self.pairs if pair.counter]
 
     def texts(self) -> Iterator[str]:
         """Points and counters."""
@@ -74,11 +79,11 @@ class CounterArgs18(Corpus):
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row); see `Corpus.clean`."""
-        listed = self._group([Listed(debate, self._pairs(debate)) for debate in read_debates(files, self.dropped)])
-        self.facts["debates"] = len(listed)
-        self.facts["theses"] = len({bare(item.debate.thesis) for item in listed})
+        listings = self._group([Listing(debate, self._pairs(debate)) for debate in read_debates(files, self.dropped)])
+        self.facts["debates"] = len(listings)
+        self.facts["theses"] = len({bare(item.debate.thesis) for item in listings})
         make = {"counters": self._clean, "counters_official": self._official, "arguments": self._arguments}[config]
-        yield from make(listed)
+        yield from make(listings)
 
     def _pairs(self, debate: Debate) -> list[Pair]:
         """The arguments of a debate, cleaned; a point without words is dropped, with its counter."""
@@ -98,23 +103,23 @@ class CounterArgs18(Corpus):
                 pairs.append(Pair(id, argument.stance, conclusion, premises, counter))
         return pairs
 
-    def _group(self, listed: list[Listed]) -> list[Listed]:
-        numbers = linked_groups([{bare(item.debate.thesis), *map(bare, item.texts())} for item in listed])
+    def _group(self, listings: list[Listing]) -> list[Listing]:
+        numbers = linked_groups([{bare(item.debate.thesis), *map(bare, item.texts())} for item in listings])
         members: dict[int, list[Debate]] = defaultdict(list)
-        for number, item in zip(numbers, listed, strict=True):
+        for number, item in zip(numbers, listings, strict=True):
             members[number].append(item.debate)
         names = {number: min(debate.id for debate in debates) for number, debates in members.items()}
         splits = {n: max((debate.split for debate in debates), key=SPLITS.index) for n, debates in members.items()}
-        return [item._replace(group=names[n], split=splits[n]) for n, item in zip(numbers, listed, strict=True)]
+        return [item._replace(group=names[n], split=splits[n]) for n, item in zip(numbers, listings, strict=True)]
 
-    def _official(self, listed: list[Listed]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _official(self, listings: list[Listing]) -> Iterator[tuple[str, dict[str, Any]]]:
         themes: dict[str, set[str]] = defaultdict(set)
-        for item in listed:
+        for item in listings:
             themes[bare(item.debate.thesis)].add(item.debate.theme)
         self.facts["theses that several themes list"] = sum(len(of_thesis) > 1 for of_thesis in themes.values())
         first: dict[str, str] = {}  # point -> the first split that has it
         for split in SPLITS:
-            pairs = [(item, pair) for item in listed if item.debate.split == split for pair in _pairs(item)]
+            pairs = [(item, pair) for item in listings if item.debate.split == split for pair in item.countered]
             seen = [first.get(pair.point, "") for _, pair in pairs]
             yield from ((split, _row(item, pair, before)) for (item, pair), before in zip(pairs, seen, strict=True))
             for i in range(1, SPLITS.index(split) + 1):
@@ -123,33 +128,33 @@ class CounterArgs18(Corpus):
             for _, pair in pairs:
                 first.setdefault(pair.point, split)
 
-    def _clean(self, listed: list[Listed]) -> Iterator[tuple[str, dict[str, Any]]]:
-        for item in listed:
+    def _clean(self, listings: list[Listing]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for item in listings:
             if item.debate.split != item.split:
-                self.dropped[f"pair: in {item.debate.split}, but its group is in {item.split}"] += len(_pairs(item))
-        units = [(item.split, item) for item in self._used(listed)]
+                self.dropped[f"pair: in {item.debate.split}, but its group is in {item.split}"] += len(item.countered)
+        units = [(item.split, item) for item in self._used(listings)]
         rule = Cleaner(minimum_words=1, ordered=True, any_spelling=True)
         texts: dict[str, set[str]] = defaultdict(set)
-        for split, row in self.clean(units, self._counters, Listed.texts, (rule,)):
+        for split, row in self.clean(units, self._counters, Listing.texts, (rule,)):
             texts[split] |= {bare(row["point"]), bare(row["counter"])}
             yield split, row
         train, validation, test = (texts[split] for split in SPLITS)
         self.facts["texts that two splits have"] = len(train & validation | (train | validation) & test)
 
-    def _arguments(self, listed: list[Listed]) -> Iterator[tuple[str, dict[str, Any]]]:
-        groups: dict[str, list[Listed]] = defaultdict(list)
-        for item in self._used(listed):
+    def _arguments(self, listings: list[Listing]) -> Iterator[tuple[str, dict[str, Any]]]:
+        groups: dict[str, list[Listing]] = defaultdict(list)
+        for item in self._used(listings):
             groups[item.group].append(item)
         units = [(items[0].split, items) for items in groups.values()]
         yield from self.clean(units, self._trees, lambda _: (), ())
 
-    def _used(self, listed: list[Listed]) -> list[Listed]:
+    def _used(self, listings: list[Listing]) -> list[Listing]:
         """The debates of the clean split."""
-        self.facts["groups of debates that share a thesis or a text"] = len({item.group for item in listed})
-        return [item for item in listed if item.debate.split == item.split]
+        self.facts["groups of debates that share a thesis or a text"] = len({item.group for item in listings})
+        return [item for item in listings if item.debate.split == item.split]
 
-    def _counters(self, item: Listed) -> Rows:
-        for pair in _pairs(item):
+    def _counters(self, item: Listing) -> Rows:
+        for pair in item.countered:
             if not bare(pair.counter):
                 self.dropped["pair: counter without words"] += 1
             elif bare(pair.counter) in bare(pair.point):
@@ -157,11 +162,11 @@ class CounterArgs18(Corpus):
             else:
                 yield (pair.point, pair.counter), _row(item, pair)
 
-    def _trees(self, items: list[Listed]) -> Rows:
+    def _trees(self, items: list[Listing]) -> Rows:
         """Theses with their points and counters; what a group says in several debates comes once."""
         rows: dict[tuple[str | None, str, str], Item] = {}
 
-        def add(item: Listed, id: str, parent: str | None, stance: str, text: str, depth: int) -> str:
+        def add(item: Listing, id: str, parent: str | None, stance: str, text: str, depth: int) -> str:
             """Returns the id of the node, which may be that of an earlier debate."""
             row = {"id": id, "parent": parent, "stance": stance, "text": text, "depth": depth}
             shared = {"title": item.debate.thesis, "language": "en", "group": item.group}
@@ -178,22 +183,6 @@ class CounterArgs18(Corpus):
         yield from rows.values()
 
 
-def _pairs(item: Listed) -> list[Pair]:
-    """The points that somebody countered."""
-    return [pair for pair in item.pairs if pair.counter]
-
-
-def _row(item: Listed, pair: Pair, seen_in: str = "") -> dict[str, Any]:
-    return {
-        "id": pair.id,
-        "conclusion": pair.conclusion,
-        "premises": pair.premises,
-        "point": pair.point,
-        "counter": pair.counter,
-        "stance": pair.stance,
-        "theme": item.debate.theme,
-        "debate": item.debate.name,
-        "thesis": item.debate.thesis,
-        "seen_in": seen_in,
-        "group": item.group,
-    }
+def _row(item: Listing, pair: Pair, seen_in: str = "") -> dict[str, Any]:
+    of_debate = {"theme": item.debate.theme, "debate": item.debate.name, "thesis": item.debate.thesis}
+    return {**pair._asdict(), "point": pair.point, **of_debate, "seen_in": seen_in, "group": item.group}

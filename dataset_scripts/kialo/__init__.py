@@ -117,17 +117,17 @@ class Kialo(Corpus):
                     fullest[group] = fullness, discussion
         except ValueError as error:  # a file that is cut off or damaged
             raise ValueError(f"{error}. {len(fullest):,} discussions were read before") from error
-        kept = {}
+        discussions = {}
         for group, (_, discussion) in fullest.items():
             if not self.config.all_languages and not _is_english(discussion):
                 self.dropped["discussion: not in English"] += 1
                 continue
-            kept[group] = discussion
+            discussions[group] = discussion
             if links := len(discussion.nodes) - len(discussion.arguments()):
                 self.dropped["entry: a link, not an argument"] += links
             if discussion.orphans:
                 self.dropped["entry: without its parent"] += discussion.orphans
-        return kept
+        return discussions
 
     def _parse(self, files: list[Path]) -> Iterator[tuple[str, str, Discussion]]:
         """(file name, discussion id, discussion) of everything that can be parsed; the rest is counted."""

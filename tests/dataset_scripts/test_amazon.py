@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from dataset_scripts.amazon import Amazon
-from dataset_scripts.base.sources import DEMO_FOLDER
 
 PARTS = ("lid", "fan", "cable")
 
@@ -110,22 +109,3 @@ def test_files_that_are_no_reviews(build, write):
     write("raw", {"reviews.json": kettles()})
     data, dropped = build(Amazon, folder, "sentences")
     assert sum(data.num_rows.values()) == 50 and dropped == {"review: no column of text, or none of stars": 1}
-
-
-def test_the_demonstration(build):
-    data, _ = build(Amazon, DEMO_FOLDER / "reviews.jsonl", "triplets")
-    assert set(data) == {"train", "validation", "test"} and min(data.num_rows.values()) >= 8
-
-
-@pytest.mark.corpora
-def test_four_domains(build, corpora):
-    path, expected = corpora / "amazon" / "blitzer_mdsd_labelled.jsonl.gz", Amazon.METADATA.expected
-    data, dropped = build(Amazon, path, "triplets")
-    assert data.num_rows == expected["triplets"]
-    products = [set(rows["group"]) for rows in data.values()]
-    assert len(set.union(*products)) == sum(map(len, products))
-    # of 596 products with both polarities some have only copies of others' reviews on one side
-    assert 575 < sum(map(len, products)) + dropped["product: one review of either polarity only"] <= 596
-    data, _ = build(Amazon, path, "pairs")
-    assert data.num_rows == expected["pairs"]
-    assert all(Counter(rows["label"]) == {0: len(rows) // 2, 1: len(rows) // 2} for rows in data.values())

@@ -1,7 +1,6 @@
 """Tweets of Congress: the join with parties, changes of party, and every tweet that is dropped."""
 
 import json
-from collections import Counter
 
 import pytest
 
@@ -92,13 +91,3 @@ def test_issues(build, write):
 def test_wrong_files_say_what_to_do(files, config, error, message, build, write):
     with pytest.raises(error, match=message):
         build(Congress, write("raw", files), config)
-
-
-@pytest.mark.corpora
-def test_the_release(build, corpora):
-    data, dropped = build(Congress, corpora / "congress", "issues")
-    assert data.num_rows == Congress.METADATA.expected["issues"] and dropped == {}
-    assert Counter(data["test"]["group"]) == {"D": 1156, "R": 894}
-    data, dropped = build(Congress, corpora / "congress" / "2017-06-21.json.gz", "tweets")
-    assert Counter(data["test"]["group"]) == {"D": 1548, "R": 1171, "I": 8}
-    assert dropped == {"tweet: repeated id": 1}

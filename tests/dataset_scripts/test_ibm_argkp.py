@@ -129,13 +129,3 @@ def test_wrong_files_say_what_to_do(build, write):
     (folder / f"{NAMES[0]}.csv").unlink()
     with pytest.raises(FileNotFoundError, match=r"lacks \*arg_quality_rank_30k\*"):
         build(IbmArgKP, folder, "pairs")
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("config", IbmArgKP.FEATURES)
-def test_the_release(config, build, corpora):
-    data, _ = build(IbmArgKP, corpora / "ibm_argkp", config)
-    assert data.num_rows == IbmArgKP.METADATA.expected[config]
-    motions = {split: set(rows["group"]) for split, rows in data.items()}
-    assert {split: len(groups) for split, groups in motions.items()} == {"train": 49, "validation": 7, "test": 18}
-    assert not motions["train"] & (motions["test"] | motions["validation"])

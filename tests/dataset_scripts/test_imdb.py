@@ -103,15 +103,3 @@ def test_pairs_and_triplets_are_of_one_film(build, write):
 def test_missing_files(build, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nothing at .* belongs to imdb; it needs the archive aclImdb"):
         build(Imdb, tmp_path)
-
-
-@pytest.mark.corpora
-def test_the_release(build, corpora):
-    data, dropped = build(Imdb, corpora / "imdb")
-    assert data.num_rows == Imdb.METADATA.expected["sentences"]
-    assert sum(data.num_rows.values()) + sum(dropped.values()) == 50000
-    assert data.num_rows["test"] == 25000 and sum(data["test"]["label"]) == 12500
-    train, validation, test = (set(data[split]["group"]) for split in ("train", "validation", "test"))
-    assert not train & validation and not (train | validation) & test
-    assert dropped["review: its film is in test"] == 2
-    assert not any("<br" in text for text in data["test"]["text"])

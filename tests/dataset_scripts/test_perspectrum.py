@@ -124,13 +124,3 @@ def test_wrong_files_say_what_to_do(name, text, message, build, write):
 def test_missing_files_are_named(build, write):
     with pytest.raises(FileNotFoundError, match=r"lacks perspective_pool_v1.0.json, dataset_split_v1.0.json \(plain"):
         build(Perspectrum, write("raw", {NAMES[0]: "[]"}), "pairs")
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("config", Perspectrum.FEATURES)
-def test_the_release(config, build, corpora):
-    data, _ = build(Perspectrum, corpora / "perspectrum", config)
-    assert data.num_rows == Perspectrum.METADATA.expected[config]
-    columns = {"sentence1", "sentence2", "anchor", "positive", "negative", "text"} & set(data["test"].features)
-    test, train = ({t.casefold() for c in columns for t in data[split][c]} for split in ("test", "train"))
-    assert not test & train and not set(data["test"]["group"]) & set(data["train"]["group"])

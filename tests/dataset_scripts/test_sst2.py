@@ -51,13 +51,3 @@ def test_quadruples_and_pairs(build, write):
 def test_missing_files(build, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"lacks sentiment-train, sentiment-dev, sentiment-test \(plain or"):
         build(SST2, tmp_path)
-
-
-@pytest.mark.corpora
-def test_the_release(build, corpora):
-    data, dropped = build(SST2, corpora / "sst2")
-    assert data.num_rows == SST2.METADATA.expected["sentences"]
-    assert data.num_rows["train"] + sum(dropped.values()) == 67349
-    assert (data.num_rows["validation"], data.num_rows["test"]) == (872, 1821)
-    data, _ = build(SST2, corpora / "sst2", "sgts")
-    assert data.num_rows == SST2.METADATA.expected["sgts"] and sum(data["validation"]["label"]) == 214

@@ -48,9 +48,3 @@ def test_wrong_layout(name, text, build, write):
 def test_missing_files_are_named(build, write):
     with pytest.raises(FileNotFoundError, match=r"lacks sts-train.csv, sts-test.csv; or similarity.tsv \(plain or .gz"):
         build(STSBenchmark, write("raw", {"sts-dev.csv": LINE}))
-
-
-@pytest.mark.corpora
-def test_the_release(build, corpora):
-    data, dropped = build(STSBenchmark, corpora / "stsb")
-    assert data.num_rows == STSBenchmark.METADATA.expected["similarity"] and dropped == {}

@@ -257,27 +257,3 @@ def test_the_demonstration(tmp_path, config):
 )
 def test_footnotes(text, expected):
     assert clean_paragraphs(text, Counter()) == expected
-
-
-def test_footnotes_are_counted():
-    counts = Counter()
-    clean_paragraphs("Head [1]\n\nBody [2].\n\n[1] Doe, 'T', 2010\n\n[2] ibid", counts)
-    assert counts["texts with references"] == 1
-    assert counts["references taken out"] == 2 and counts["marks of footnotes taken out"] == 2
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("config", ["counters", "counters_official"])
-def test_the_release(config, build, corpora):
-    data, dropped = build(CounterArgs18, corpora / "counterargs18" / "02-extracted-arguments.tar.xz", config)
-    record = CounterArgs18.METADATA
-    assert data.num_rows == record.expected[config]
-    expected = record.expected_facts.get(config, {})
-    assert {fact: build.facts[fact] for fact in expected} == expected
-    assert dropped.pop("point: without words") == 2
-    if config == "counters_official":
-        assert dropped == {"point: without counter": 24}  # all 6,753 pairs are there
-        assert Counter(data["test"]["seen_in"]) == {"train": 616, "validation": 177, "": 608}
-    else:
-        train, validation, test = (set(rows["group"]) for rows in data.values())
-        assert not train & validation and not (train | validation) & test

@@ -277,15 +277,6 @@ def test_what_is_cut_off_is_refused(name, corpus, write, tmp_path):
 
 
 @pytest.mark.corpora
-@pytest.mark.parametrize("config", ["pairs", "triplets", "arguments"])
-def test_the_release(config, build, corpora):
-    data, dropped = build(Kialo, corpora / "kialo" / "kialo_raw_txt.tar.xz", config)
-    assert data.num_rows == Kialo.METADATA.expected[config]
-    assert dropped["discussion: in several files (the fullest is kept)"] == 12
-    assert dropped["discussion: not in English"] == 36
-
-
-@pytest.mark.corpora
 def test_the_parser_agrees_with_an_independent_parse(corpora):
     """The same exports, as others have parsed them: a record for each of the 909 discussions."""
     folder, differences, both = corpora / "kialo", Counter(), 0
