@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -97,23 +96,3 @@ def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
         shown = "none" if value is None else str(value).lower() if isinstance(value, bool) else value
         shown = ",".join(map(str, value)) if isinstance(value, list) else shown
         yield f"  {cli.flag(key) + ' ' + str(shown):38} {field.description}"
-
-
-# what follows serves rooms that do not have a `commands.py` yet
-@contextmanager
-def friendly_errors(program: str = "train.py") -> Iterator[None]:
-    """Ends the program with the message of an error that the user can cure, without a traceback.
-
-    OPINION_TRACEBACK=1 shows where it was raised.
-
-    Args:
-        program: Its name, in front of messages.
-    """
-    try:
-        yield
-    except KeyboardInterrupt:
-        sys.exit(f"\n{program}: interrupted; the same command continues where this one stopped")
-    except (ValueError, OSError) as error:
-        if os.environ.get("OPINION_TRACEBACK"):
-            raise
-        sys.exit(f"{program}: error: {error}\n(OPINION_TRACEBACK=1 shows where this was raised)")

@@ -62,8 +62,6 @@ def grid_frame(finished: Finished) -> tuple[pd.DataFrame, str | None]:
         for evaluation in results["evaluations"]:
             for metric in evaluation["headline"]:
                 paper = results["paper"].get(metric, {})
-                if paper.get("data", "") not in evaluation["dataset_id"].lower():
-                    paper = {}
                 rows.append(
                     {
                         "metric": metric,
@@ -112,7 +110,7 @@ def grid_tables(points: pd.DataFrame, along: str | None) -> str:
             table.columns = ["trained"]
         table.insert(0, "base", rows.drop_duplicates(index).set_index(index)["base"])
         table = table.rename_axis(index=(along and f"{along} →") or "", columns=None).reset_index()
-        title = " ".join(filter(None, (f"{rows['table'].iloc[0]}:" if rows["table"].iloc[0] else "", metric)))
+        title = f"{rows['table'].max()}: {metric}".removeprefix(": ")
         parts.append(f"### {title}\n\n{markdown(table)}" if several else markdown(table))
     return "\n\n".join(parts)
 
