@@ -126,12 +126,9 @@ class Member:
         number = 0
         try:
             for number, line in enumerate(self.stream, start=1):
-                for encoding in ("utf-8-sig" if number == 1 else "utf-8", otherwise):
-                    try:
-                        text = line.decode(encoding) if encoding else None
-                        break
-                    except UnicodeDecodeError:
-                        text = None
+                text = _decoded(line, "utf-8-sig" if number == 1 else "utf-8")
+                if text is None and otherwise:
+                    text = _decoded(line, otherwise)
                 if text is None:
                     dropped.skip("line: not UTF-8", self.place(number))
                 else:
@@ -302,6 +299,13 @@ def parse_score(text: Any, lowest: float, highest: float) -> float | None:
     except (TypeError, ValueError):
         return None
     return score if lowest <= score <= highest else None
+
+
+def _decoded(line: bytes, encoding: str) -> str | None:
+    try:
+        return line.decode(encoding)
+    except UnicodeDecodeError:
+        return None
 
 
 def _is_archive(path: Path) -> bool:
