@@ -87,7 +87,11 @@ def embed(
     options: dict[str, Any] = {"text": text, "group": group, "id": id, "config": config, "split": split}
     options |= {"encoding": encoding, "batch_size": batch_size}
     if add:
-        index = Index.open(out, model).add(source, **options)
+        old = Index.open(out, model)
+        index = old.add(source, **options)
+        if index.facts == old.facts:
+            print(f"\n{out} has these rows already: nothing to do")
+            return
     else:
         options |= {"max_characters": max_characters, "overwrite": overwrite}
         index = Index.build(source, out, model=model or MODEL, **options)
@@ -125,8 +129,8 @@ def ask(
             print(f"nothing is as similar as {threshold}: lower --threshold")
             continue
         groups = [
-            ", ".join(f"{name.removeprefix('rows_')} {count:,}" for name, count in row.items() if count)
-            for _, row in found[counts].T.sort_values(list(found.index), ascending=False).T.iterrows()
+            ", ".join(f"{name} {-less:,}" for less, name in sorted(zip(-row, opened.groups, strict=True)) if less)
+            for row in found[counts].to_numpy()
         ]
         print(show(found[["rank", "similarity", "rows"]].assign(groups=groups, text=found["text"])))
     if path:

@@ -223,7 +223,8 @@ class Index:
             table = rows.select(["row", "id"]).append_column("group", group).append_column("text", text)
             with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table.combine_chunks())  # each column one array, which can be mapped
-        write_json(folder / FACTS, {**facts, "generation": part.name, "counts": _total(facts["parts"], len(texts))})
+        facts = {**facts, "dimension": shape[1], "counts": _total(facts["parts"], len(texts)), "generation": part.name}
+        write_json(folder / FACTS, facts)
         for entry in folder.iterdir():  # who has the old one open keeps its files
             if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
                 shutil.rmtree(entry, ignore_errors=True)

@@ -35,7 +35,7 @@ def test_a_corpus_from_embedding_to_questions(tmp_path, tiny_base):
     rows = [(text, side) for topic in TOPICS[:2] for side in ("pro", "con") for text in arguments(topic, side)]
     frame = pd.DataFrame([*rows, ("", "pro"), (rows[0][0], "")], columns=["argument", "side"])
     frame.to_csv(tmp_path / "a.csv", index=False)
-    frame[:3].assign(argument="we love sunday").to_csv(tmp_path / "b.csv", index=False)
+    pd.DataFrame({"argument": "we love sunday", "side": ["con", "pro", "con"]}).to_csv(tmp_path / "b.csv", index=False)
     index = tmp_path / "index"
     command = ["embed", tmp_path / "a.csv", "--text", "argument", "--group", "side", "--model", tiny_base, "-o", index]
     printed = run(*command)
@@ -53,8 +53,9 @@ def test_a_corpus_from_embedding_to_questions(tmp_path, tiny_base):
     assert "| 1    | 1.000      | 2    | pro 1  | we love the trams every day |" in printed
     hits = pd.read_csv(index / "hits.csv")
     assert hits.loc[0, ["rank", "rows", "rows_pro", "rows_con"]].tolist() == [1, 2, 1, 0]
-    assert "2 x known already" not in run("embed", tmp_path / "b.csv", "--add", "-o", index)
-    assert "pro 3" in run("ask", index, "we love sunday", "-n", 1)
+    for source, new in (("a.csv", False), ("b.csv", True), ("b.csv", False)):
+        assert ("nothing to do" not in run("embed", tmp_path / source, "--add", "-o", index)) == new
+    assert "| con 2, pro 1 | we love sunday" in run("ask", index, "we love sunday", "-n", 1)  # the most first
 
 
 def test_statements_come_as_words_and_from_files(folder):
