@@ -63,6 +63,7 @@ def build(
     """Builds the corpus that the command is named after."""
     record = load_metadata(ctx.info_name.replace("-", "_"))
     _check(record, raw, out, config, push, private)
+    out = out.expanduser()
     values = cli.validate(record.options_model, options).model_dump(include={"seed", *options})
     from dataset_scripts.base.hub import check_ready, publish_dataset
 

@@ -56,6 +56,8 @@ class Dropped(Counter[str]):
 class Member:
     """A file by itself or in an archive, unpacked; to be read before the next one is asked for.
 
+    Whatever reads it raises a ValueError that names the file and the cure where it is cut off or damaged.
+
     Attributes:
         path: The file, or the archive that holds it.
         name: Its path, in the archive where it is in one; without the ending of a compression.
@@ -74,30 +76,18 @@ class Member:
         return f"{self.path.name}{inside}" + (f", line {line:,}" if line else "")
 
     def read(self) -> bytes:
-        """The whole content.
-
-        Raises:
-            ValueError: If it is cut off or damaged.
-        """
+        """The whole content."""
         try:
             return self.stream.read()
         except _BROKEN as error:
             raise _damaged(self.path, error, self.number) from error
 
     def text(self) -> str:
-        """The whole content as text.
-
-        Raises:
-            ValueError: If it is cut off or damaged, or not in UTF-8 (a UnicodeDecodeError).
-        """
+        """The whole content as text; raises a UnicodeDecodeError if it is not in UTF-8."""
         return self.read().decode("utf-8-sig")
 
     def json(self, kind: type[list] | type[dict]) -> Any:
-        """The whole content as JSON, of which the top level has to be a list or an object.
-
-        Raises:
-            ValueError: If it is not, with the line and column.
-        """
+        """The whole content as JSON, a list or an object at its top level; a ValueError says where it is not."""
         try:
             content = json.loads(self.text())
         except json.JSONDecodeError as error:
@@ -119,9 +109,6 @@ class Member:
             dropped: Counts the lines that are not in UTF-8.
             otherwise: Encoding in which such lines are read instead, for a file older than UTF-8.
             keep_ends: Whether lines keep their ends.
-
-        Raises:
-            ValueError: If the file is cut off or damaged.
         """
         number = 0
         try:
@@ -154,7 +141,7 @@ class Member:
             comment: Beginning of lines that are passed over.
 
         Raises:
-            ValueError: If a column is missing, or two have one name; or the file is cut off or damaged.
+            ValueError: If a column is missing, or two have one name.
         """
         number, header = 0, list(header)
 
@@ -183,11 +170,7 @@ class Member:
     def records(self, dropped: Dropped) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yields (line, record) of JSON lines, or of a tab separated table with a header, whichever the file is.
 
-        Args:
-            dropped: Counts lines that are no JSON object, or have more or fewer fields than the header.
-
-        Raises:
-            ValueError: If the file is neither, or cut off or damaged.
+        Lines that are no JSON object, or have more or fewer fields than the header, are counted.
         """
         try:
             start = self.stream.peek(1).removeprefix(b"\xef\xbb\xbf").lstrip()
