@@ -19,7 +19,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json
-from modeling.base.adapters import CONFIG, PROBES, TOLERANCE, AdapterError
+from modeling.base.adapters import CONFIG, PROBES, TOLERANCE, AdapterError, distance
 from modeling.bipolar.heads import BipolarHeads
 
 DESCRIPTION, WEIGHTS = "bipolar.json", "heads.safetensors"
@@ -101,9 +101,7 @@ def load_heads(model: SentenceTransformer, folder: Path) -> None:
             _append(model, heads)
         outputs = _outputs(encoder_of(model), heads)
         for name, values in description["probes"].items():
-            expected = np.asarray(values)
-            # of logits relative to their size; the comparison is so written that NaN is refused, too
-            if not np.abs(outputs[name] - expected).max() <= TOLERANCE * max(1.0, np.abs(expected).max()):
+            if distance(outputs[name].reshape(1, -1), np.reshape(values, (1, -1))) > TOLERANCE:
                 raise ValueError(f"{name} of the probe sentences differ from those of the trained model")
     except KeyError as error:
         raise AdapterError(f"{folder}: {DESCRIPTION} has no {error}; {_CURE}") from error

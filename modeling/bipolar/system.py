@@ -105,10 +105,10 @@ class BipolarSystem(System):
     def build_model(self) -> SentenceTransformer | CrossEncoder:
         """The encoder of u, which carries the heads; in training these belong to the loss."""
         recipe, options = self.recipe, self.options
-        torch.manual_seed(recipe.seed)
         if options.architecture == "bi-encoder":
             return build_bi_encoder(self.backbone, recipe.max_length)
         if options.architecture == "cross-encoder":
+            torch.manual_seed(recipe.seed)  # of the new layer
             return build_cross_encoder(self.backbone, recipe.max_length)
         model = super().build_model()
         if options.pooling == "cls":

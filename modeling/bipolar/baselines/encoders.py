@@ -19,7 +19,7 @@ from torch import nn
 from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
-from modeling.base.adapters import PROBES, TOLERANCE, AdapterError
+from modeling.base.adapters import PROBES, TOLERANCE, AdapterError, distance
 from modeling.base.evaluation import Evaluator
 from modeling.base.models import Backbone, load_backbone
 from modeling.base.trainer import Repairs
@@ -96,7 +96,7 @@ def save_cross_encoder(model: CrossEncoder, folder: Path) -> CrossEncoder:
         write_json(temporary / "config.json", config)
         loaded = load_cross_encoder(str(temporary))
         live, read = (each.predict(pairs, show_progress_bar=False) for each in (model, loaded))
-        if not np.abs(live - read).max() <= TOLERANCE:  # also true of NaN
+        if distance(read[None], live[None]) > TOLERANCE:
             raise AdapterError(f"{folder}: the written cross-encoder does not reproduce the trained one")
     return loaded
 

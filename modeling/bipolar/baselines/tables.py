@@ -53,11 +53,11 @@ def report(
             predicted += predictions(row, split, ranking)
             notes += [f"- {row.heading}, {split.name}: {note}" for note in ranking.notes]
             bar.update()
-    if CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits):
-        found += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)])
+    with_paper = CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits)
+    found += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]) if with_paper else []
     result = pd.DataFrame(found, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
     text = "\n\n".join(
-        [_legend(possible, splits, ranker, f"{name}, {part} data"), *(["\n".join(notes)] if notes else [])]
+        [_legend(possible, splits, ranker, f"{name}, {part} data", with_paper), *(["\n".join(notes)] if notes else [])]
         + tables(result, rows, ranker.shortlists)
     )
     print(f"\n{text}")
@@ -135,7 +135,7 @@ def predictions(row: Row, split: Split, ranking: Ranking) -> list[dict[str, Any]
     ]
 
 
-def _legend(rows: Sequence[Row], splits: Sequence[Split], ranker: Ranker, data: str) -> str:
+def _legend(rows: Sequence[Row], splits: Sequence[Split], ranker: Ranker, data: str, with_paper: bool) -> str:
     parts = [f"{data}."]
     for split in splits:
         seen = int(split.candidates.seen.sum())
@@ -143,9 +143,11 @@ def _legend(rows: Sequence[Row], splits: Sequence[Split], ranker: Ranker, data: 
             f"{split.name}: {len(split.candidates):,} points of {len(set(split.rows['group'])):,} groups of debates"
             f"{f', {seen:,} of them in an earlier split' if seen else ''}, {len(split.candidates.texts):,} texts."
         )
-    parts.append("; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + ".")
+    parts[-1] += "\n\n" + "; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + "."
     parts.append("±: half of the 95 % bootstrap interval over groups of debates (one thesis or text).")
-    parts.append(f"Without re-ranking, @1/K is the same for every K. Columns of the paper: {SETUP}.")
+    parts.append("Without re-ranking, @1/K is the same for every K.")
+    if with_paper:
+        parts.append(f"Columns of the paper: {SETUP}.")
     if any(row.key.startswith(("logit", "xgboost")) for row in rows):
         learned = [f"{split.name} from the {ranker.train(split.name).name} train split" for split in splits]
         parts.append(f"Logit and XGBoost learned for {', for '.join(learned)}.")
