@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -24,9 +24,6 @@ from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
 from modeling.base.rooms import get_system
-
-if TYPE_CHECKING:
-    from modeling.base.system import System
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +47,14 @@ ATTENTION = {
     "distilbert": ["q_lin", "k_lin", "v_lin", "out_lin"],
     "modernbert": ["attn.Wqkv", "attn.Wo"],
 }
+
+
+class HasModules(Protocol):
+    """A system, as far as it is asked to save what its models have beside an encoder."""
+
+    recipe: Any
+
+    def save_modules(self, model: SentenceTransformer, folder: Path) -> None: ...
 
 
 class AdapterError(ValueError):
@@ -163,7 +168,7 @@ def save_adapter(
     model: SentenceTransformer,
     folder: Path,
     base: SentenceTransformer,
-    system: System | None = None,
+    system: HasModules | None = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
     """Writes the adapter of a trained model, and proves that it reproduces the model when loaded again.
@@ -245,7 +250,7 @@ def save_merged(
     model: SentenceTransformer,
     folder: Path,
     base: SentenceTransformer,
-    system: System | None = None,
+    system: HasModules | None = None,
     max_length: int | None = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
@@ -321,7 +326,7 @@ def _write_fingerprint(
     model: SentenceTransformer,
     vectors: np.ndarray,
     base: SentenceTransformer,
-    system: System | None,
+    system: HasModules | None,
     allow_unchanged: bool,
 ) -> None:
     base_vectors = probe_vectors(base)

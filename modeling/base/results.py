@@ -10,15 +10,13 @@ import importlib.metadata
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-import yaml
 from joblib import Memory
 from sentence_transformers import SentenceTransformer
 
@@ -33,114 +31,6 @@ PACKAGES = ("sentence-transformers", "transformers", "peft", "accelerate", "data
 RUN = {"base": "base", "trained": "ours"}  # the models of a run -> heads of their columns
 ELSEWHERE = "*"
 WIDEST = 1000  # characters of a cell
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A published paper: the file `paper.yaml` in the room of its system.
-
-    Attributes:
-        setup: What its figures were measured on.
-        citation: BibTeX.
-        base: Hub id of the encoder that it trains.
-        headline: The setting it recommends: option -> value, with all options that its figures depend on.
-        headline_name: The same in words.
-        figures: Columns `table` (where it is printed), `model` ("base" for the untrained encoder, or "trained"), `data`
-            (part of the name of the corpus it was measured on), `metric` (our key of it), `value`, and `settings` (the
-            options under which it was obtained; `data` of them are corpora, each part of the name of one of ours).
-        summary: Its own table of models: `title`, `note`, `scale` (between our figures and the printed ones), `columns`
-            (head -> our metric, or several to take the mean of), `data` (head -> part of the name of its data), `rows`
-            (model -> figures, in the order of the columns). None where it has none that is shown.
-    """
-
-    setup: str
-    citation: str
-    base: str
-    headline: dict[str, Any]
-    headline_name: str
-    figures: pd.DataFrame
-    summary: dict[str, Any] | None = None
-
-    @classmethod
-    def read(cls, path: Path) -> Paper:
-        """Reads a `paper.yaml`.
-
-        Raises:
-            ValueError: If a row of a table has not as many figures as there are columns or points.
-        """
-        record = yaml.safe_load(path.read_text(encoding="utf-8"))
-        rows = [row for table in record["tables"] for row in _figures(table)]
-        figures = pd.DataFrame(rows, columns=["table", "model", "data", "metric", "value", "settings"])
-        summary = record.get("summary")
-        for name, values in summary["rows"].items() if summary else ():
-            if len(values) != len(summary["columns"]):
-                raise ValueError(f"{path}: {name!r} has {len(values)} figures for {len(summary['columns'])} columns")
-        headline = record["headline"]
-        return cls(
-            record["setup"],
-            record["citation"],
-            record["base"],
-            headline["settings"],
-            headline["name"],
-            figures,
-            summary,
-        )
-
-    def printed(self, settings: Any) -> dict[str, dict[str, Any]]:
-        """What it prints for these settings, a recipe's or a mapping's.
-
-        Returns:
-            Metric -> `table`, `data`, `base` and `trained`; None where there is no such figure.
-        """
-        result: dict[str, dict[str, Any]] = {}
-        for row in self.figures.itertuples():
-            if applies(row.settings, settings):
-                empty = {"table": row.table, "data": row.data, "base": None, "trained": None}
-                result.setdefault(row.metric, empty)[row.model] = row.value
-        return result
-
-    def beside(self, evaluations: Sequence[Mapping[str, Any]], base: str, settings: Any) -> dict[str, dict[str, Any]]:
-        """Those of `printed` that ours may stand beside.
-
-        Args:
-            evaluations: From `evaluate_models`.
-            base: Hub id of the encoder that was trained.
-            settings: As for `printed`.
-        """
-        if base.rpartition("/")[2].lower() != self.base.rpartition("/")[2].lower():
-            return {}
-        data = {metric: each["dataset_id"].lower() for each in evaluations for metric in each["measures"]}
-        printed = self.printed(settings)
-        return {metric: each for metric, each in printed.items() if metric in data and each["data"] in data[metric]}
-
-
-def _figures(table: Mapping[str, Any]) -> Iterator[tuple]:
-    """The figures of a table: of one metric at points of an axis, or of several metrics."""
-    label, data, base = table["table"], table.get("data", ""), table.get("base", {})
-    rows = [(row["settings"], row["values"]) for row in table["rows"]]
-    if "axis" in table:
-        base = {table["metric"]: base}
-        rows = [
-            (settings | {table["axis"]: point}, {table["metric"]: value})
-            for settings, values in rows
-            for point, value in zip(table["points"], values, strict=True)
-        ]
-    for model, settings, values in [("base", {}, base), *(("trained", *row) for row in rows)]:
-        for metric, value in values.items():
-            yield label, model, data, metric, value, settings
-
-
-def applies(settings: Mapping[str, Any], options: Any) -> bool:
-    """Whether options, a recipe's or a mapping's, have all of a figure's settings; see `Paper.figures`."""
-    return all(
-        _are_called(value, options[key]) if key == "data" else options[key] == value for key, value in settings.items()
-    )
-
-
-def _are_called(corpora: list[str], sources: list[str]) -> bool:
-    """Whether there is a source for each corpus, with the corpus in its name, and no other."""
-    names = [Path(source).name for source in sources]
-    return len(names) == len(corpora) and all(any(corpus in name for name in names) for corpus in corpora)
 
 
 def evaluate_run(

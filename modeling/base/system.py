@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dataset_scripts.base.sources import load_split
 from modeling.base.adapters import add_lora, load_merged, save_adapter, save_merged, scale_adapter
 from modeling.base.models import load_backbone, resolve
+from modeling.base.paper import Paper
 from modeling.base.recipe import Recipe
-from modeling.base.results import Paper
 
 if TYPE_CHECKING:
     from datasets import Dataset

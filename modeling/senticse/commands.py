@@ -248,7 +248,7 @@ def render(
     import pandas as pd
 
     from dataset_scripts.base.tables import markdown
-    from modeling.base.results import Paper
+    from modeling.base.paper import Paper
 
     paper = Paper.read(Path(__file__).with_name("paper.yaml"))
     printed = paper.printed(paper.headline)

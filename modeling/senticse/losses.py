@@ -14,7 +14,7 @@ from sentence_transformers.base.losses.merged_forward import embed_columns, merg
 from sentence_transformers.util.distributed import all_gather, is_dist_initialized
 from torch import Tensor, nn
 
-from modeling.base.results import Paper
+from modeling.base.paper import Paper
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import MaskedLanguageHead
 

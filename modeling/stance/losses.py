@@ -9,7 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from modeling.base.results import Paper
+from modeling.base.paper import Paper
 
 
 class LinearContrastiveLoss(nn.Module):
