@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 import torch
 
-from modeling.base.rooms import get_system, systems
+from modeling.base.paper import Paper
 from modeling.base.recipe import load_recipe
 from modeling.base.results import (
-    Paper,
     comparison,
     demonstrate,
     demonstrations,
@@ -26,6 +25,7 @@ from modeling.base.results import (
     table,
     tidy,
 )
+from modeling.base.rooms import get_system, systems
 
 RECORD = """
 base: org/big-encoder
