@@ -13,10 +13,11 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 TOPICS = ("trams", "parks", "markets", "choirs", "ferries", "murals", "kites", "gardens")
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *TOPICS, "the", "town", "needs", "more", "fewer", "we",
-              "love", "hate", "its", "old", "new", "are", "great", "awful", "good", "bad", "for", "all", "of", "us",
-              "they", "make", "streets", "better", "worse", "every", "day", "and", "night", "in", "summer", "winter",
-              "a", "joy", "nuisance", "to", "children", "visitors", "shops", "on", "sunday", "."]  # fmt: skip
+WORDS = (
+    "the town needs more fewer we love hate its old new are great awful good bad for all of us they make streets "
+    "better worse every day and night in summer winter a joy nuisance to children visitors shops on sunday ."
+)
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *TOPICS, *WORDS.split()]
 
 
 def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: float = 0.1) -> Path:
@@ -26,9 +27,9 @@ def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: fl
     parts.mkdir(parents=True)
     (parts / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     BertTokenizerFast(vocab=str(parts / "vocab.txt"), model_max_length=64).save_pretrained(parts)
-    config = BertConfig(vocab_size=len(VOCABULARY), hidden_size=hidden_size, num_hidden_layers=2, num_attention_heads=4,
-                        intermediate_size=64, max_position_embeddings=128, hidden_dropout_prob=dropout,
-                        attention_probs_dropout_prob=dropout)  # fmt: skip
+    sizes = {"num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 128}
+    dropouts = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    config = BertConfig(vocab_size=len(VOCABULARY), hidden_size=hidden_size, **sizes, **dropouts)
     BertModel(config, add_pooling_layer=False).save_pretrained(parts)
     transformer = Transformer(str(parts), max_seq_length=48)
     SentenceTransformer(modules=[transformer, Pooling(hidden_size), Normalize()]).save(str(folder))
@@ -63,19 +64,22 @@ def save_run(folder: Path, base: Path, base_id: str = "org/tiny") -> SentenceTra
 def arguments(topic: str, side: str) -> list[str]:
     """Six arguments of one side on a topic."""
     liked, quality, change = ("love", "great", "better") if side == "pro" else ("hate", "awful", "worse")
-    return [f"we {liked} the {topic} {when}" for when in ("every day", "in summer", "in winter")] + [
-        f"the {topic} are {quality} for {who}" for who in ("children", "visitors")
-    ] + [f"they make the streets {change} and the {topic} too"]  # fmt: skip
+    return [
+        *(f"we {liked} the {topic} {when}" for when in ("every day", "in summer", "in winter")),
+        *(f"the {topic} are {quality} for {who}" for who in ("children", "visitors")),
+        f"they make the streets {change} and the {topic} too",
+    ]
 
 
 def save_data(folder: Path) -> Path:
     """Writes pairs and triplets on eight topics: six for training, one each for validation and test."""
     splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
-    configs = {"pairs": pairs, "triplets": triplets, "similarity": similarity, "inference": inference,
-               "tweets": texts, "issues": texts, "examples": texts, "quadruples": quadruples, "sgts": polarity_pairs,
-               "sentences": sentences, "words": words, "opinions": opinions, "counters": counters,
-               "counters_official": counters, "quote": tweet_pairs, "reply": tweet_pairs, "coquote": co_pairs,
-               "coreply": co_pairs, "dq": rankings, "cq": rankings, "dr": rankings, "cr": rankings}  # fmt: skip
+    configs = {make.__name__: make for make in (pairs, triplets, similarity, inference, quadruples, sentences)}
+    configs |= {make.__name__: make for make in (words, opinions, counters)}
+    configs |= {"sgts": polarity_pairs, "counters_official": counters}
+    configs |= dict.fromkeys(("tweets", "issues", "examples"), texts)
+    configs |= dict.fromkeys(("quote", "reply"), tweet_pairs) | dict.fromkeys(("coquote", "coreply"), co_pairs)
+    configs |= dict.fromkeys(("dq", "cq", "dr", "cr"), rankings)
     lines = ["---", "configs:"]
     for config, make in configs.items():
         lines += [f"- config_name: {config}", "  data_files:"]
@@ -119,9 +123,12 @@ def similarity(topic: str) -> list[dict]:
 def inference(topic: str) -> list[dict]:
     """Six pairs, two each of contradiction (0), neutral (1) and entailment (2)."""
     text = f"the new {topic} are good for children"
-    others = [(f"the {topic} are bad for children", 0), (f"we hate the {topic}", 0), ("the old town", 1),
-              ("streets in winter", 1), (f"the {topic} are good for all", 2), (f"{topic} are good", 2)]  # fmt: skip
-    return [{"sentence1": text, "sentence2": other, "label": label} for other, label in others]
+    others = {
+        0: (f"the {topic} are bad for children", f"we hate the {topic}"),
+        1: ("the old town", "streets in winter"),
+        2: (f"the {topic} are good for all", f"{topic} are good"),
+    }
+    return [{"sentence1": text, "sentence2": other, "label": label} for label, pair in others.items() for other in pair]
 
 
 def texts(topic: str) -> list[dict]:
@@ -158,33 +165,30 @@ def polarity_pairs(topic: str) -> list[dict]:
 
 def words(topic: str) -> list[dict]:
     """Words with their polarity, "new" being both."""
-    found = {
-        "love": 1,
-        "great": 1,
-        "better": 1,
-        "joy": 1,
-        "hate": -1,
-        "awful": -1,
-        "worse": -1,
-        "nuisance": -1,
-        "new": 0,
-    }
+    signs = {1: "love great better joy", -1: "hate awful worse nuisance", 0: "new"}
     names = {1: "positive", -1: "negative", 0: "both"}
     return [
         {"word": word, "polarity": names[sign], "positive": float(sign >= 0), "negative": float(sign <= 0)}
-        for word, sign in found.items()
+        for sign, found in signs.items()
+        for word in found.split()
     ]
 
 
 def opinions(topic: str) -> list[dict]:
     """Twelve pairs of opinions, for either domain three that people find different and three that they find similar."""
     text = f"we love the new {topic}"
-    others = [f"we hate the old {topic}", f"the {topic} are awful", "streets in winter",
-              f"the {topic} are good for children", f"the {topic} are great", text]  # fmt: skip
+    others = {
+        0.0: f"we hate the old {topic}",
+        1.0: f"the {topic} are awful",
+        1.5: "streets in winter",
+        2.0: f"the {topic} are good for children",
+        3.0: f"the {topic} are great",
+        4.0: text,
+    }
     return [
         {"id": f"{domain}{score}", "sentence1": text, "sentence2": other, "score": score, "domain": domain}
         for domain in ("laptop", "restaurant")
-        for other, score in zip(others, (0.0, 1.0, 1.5, 2.0, 3.0, 4.0), strict=True)
+        for score, other in others.items()
     ]
 
 
@@ -196,15 +200,17 @@ def counters(topic: str) -> list[dict]:
     for side, other in (("pro", "con"), ("con", "pro")):
         for number, (text, counter) in enumerate(zip(sides[side], sides[other], strict=True)):
             point = f"{text} . we are for {topic} on {number}"
-            rows.append({"id": f"town/{topic}/{side}{number}", "conclusion": text, "premises": point[len(text) + 3 :],
-                         "point": point, "counter": counter, "stance": side, **shared})  # fmt: skip
+            row = {"id": f"town/{topic}/{side}{number}", "conclusion": text, "premises": point[len(text) + 3 :]}
+            rows.append(row | {"point": point, "counter": counter, "stance": side, **shared})
     return rows
 
 
 def tweet_pairs(topic: str) -> list[dict]:
     """Two tweets of one conversation, each with a quote or reply."""
-    return [{"anchor": f"the town needs {change} {topic}", "positive": arguments(topic, side)[0], "group": topic}
-            for change, side in (("more", "pro"), ("fewer", "con"))]  # fmt: skip
+    return [
+        {"anchor": f"the town needs {change} {topic}", "positive": arguments(topic, side)[0], "group": topic}
+        for change, side in (("more", "pro"), ("fewer", "con"))
+    ]
 
 
 def co_pairs(topic: str) -> list[dict]:
@@ -216,5 +222,6 @@ def co_pairs(topic: str) -> list[dict]:
 def rankings(topic: str) -> list[dict]:
     """A tweet with two texts of its conversation and three of the next topic's."""
     other = TOPICS[(TOPICS.index(topic) + 1) % len(TOPICS)]
-    return [{"query": f"the town needs more {topic}", "positives": arguments(topic, "pro")[:2],
-             "negatives": arguments(other, "con")[:3], "group": topic}]  # fmt: skip
+    positives, negatives = arguments(topic, "pro")[:2], arguments(other, "con")[:3]
+    query = f"the town needs more {topic}"
+    return [{"query": query, "positives": positives, "negatives": negatives, "group": topic}]
