@@ -39,6 +39,7 @@ def evaluate_run(
     data: Data,
     phases: list[dict[str, Any]],
     parameters: dict[str, int],
+    base: SentenceTransformer,
     trained: SentenceTransformer,
 ) -> dict[str, Any]:
     """Evaluates the base and the merged model, as loaded from its files, on the test split, and draws the plots.
@@ -48,24 +49,24 @@ def evaluate_run(
     """
     recipe, paper = system.recipe, system.paper
     folder = recipe.run_dir / "merged"
-    models = {"base": system.load_base(), "trained": trained}
+    models = {"base": base, "trained": trained}
     shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
     cache = Path(recipe.cache_dir).expanduser() / "embeddings"
     # the vectors of a model that is evaluated once would fill the disk over the runs of a grid
     with tempfile.TemporaryDirectory() as passing:
         evaluations = evaluate_models(evaluators, models, {"base": cache, "trained": Path(passing)}, folder)
-    base = resolve(recipe.base, recipe.base_id).hub_id
+    base_id = resolve(recipe.base, recipe.base_id).hub_id
     return {
         "name": recipe.name,
         "system": recipe.system,
-        "base_model": base,
+        "base_model": base_id,
         "recipe": public_options(system),
         "evaluation_options": evaluation_options(system),
         "sources": data.sources,
         "counts": data.counts,
         **parameters,
         "phases": phases,
-        "summary": summarise(paper.summary, evaluations, {"base": f"{base} (base)", "trained": recipe.name}),
+        "summary": summarise(paper.summary, evaluations, {"base": f"{base_id} (base)", "trained": recipe.name}),
         # of two models, so that their figures need no further level
         "evaluations": [
             {key: value for key, value in each.items() if key != "figures"} | each["figures"] for each in evaluations
@@ -74,7 +75,7 @@ def evaluate_run(
             {key: value for key, value in row.items() if key != "cosines"} | row["cosines"]
             for row in demonstrate(system, models)
         ],
-        "paper": paper.beside(evaluations, base, recipe),
+        "paper": paper.beside(evaluations, base_id, recipe),
         "paper_setup": paper.setup,
         "environment": environment(),
     }

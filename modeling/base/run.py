@@ -54,11 +54,12 @@ def run(recipe: Recipe) -> dict[str, Any]:
         saved = results is not None and results["recipe"].get("lora_scale", 1.0) == recipe.lora_scale
         phases = results["phases"] if saved else train(system, model, data)
         if state.is_main_process:
+            base = system.load_base()
             if not saved:
                 (recipe.run_dir / "results.json").unlink(missing_ok=True)  # of the files that are now replaced
-                trained = system.save(model)
+                trained = system.save(model, base)
             merged = system.load_trained() if trained is None else trained
-            results = evaluate_run(system, tests, data, phases, parameters, merged)
+            results = evaluate_run(system, tests, data, phases, parameters, base, merged)
             write_cards(system, results, recipe.run_dir)
             write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
     if not state.is_main_process:

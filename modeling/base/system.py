@@ -145,9 +145,9 @@ class System(ABC):
         """The untrained encoder that results are compared with."""
         return load_backbone(self.backbone)
 
-    def save(self, model: SentenceTransformer) -> SentenceTransformer:
+    def save(self, model: SentenceTransformer, base: SentenceTransformer) -> SentenceTransformer:
         """Writes adapter/ (with LoRA) and merged/ into the run's folder; returns the model from its files, proved."""
-        recipe, base = self.recipe, self.load_base()
+        recipe = self.recipe
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
             model = save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)

@@ -198,18 +198,17 @@ class BipolarSystem(System):
             dataset_id=name,
         )
 
-    def save(self, model: SentenceTransformer) -> SentenceTransformer:
+    def save(self, model: SentenceTransformer, base: SentenceTransformer) -> SentenceTransformer:
         """Writes adapter/ (with LoRA) and merged/ with both heads, and the weight that joins their scores."""
         recipe, heads = self.recipe, heads_of(model)
         if isinstance(model, CrossEncoder):
             return save_cross_encoder(model, recipe.run_dir / "merged")
         if heads is None:
-            return super().save(model)
+            return super().save(model, base)
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
         if heads.fusion_weight == LEARNED:
             heads.fusion_weight = self.evaluators("validation")[0].scores(model).weight
-        base = self.load_base()
         model = (
             save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
             if recipe.lora

@@ -20,6 +20,7 @@ from modeling.base.adapters import distance, load_adapter, save_adapter
 from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.base.publish import publish_released, publish_run, release
 from modeling.base.recipe import load_recipe
+from modeling.base.run import run
 from tests.hub_server import HubServer
 from tests.tiny import adapted, save_run
 
@@ -215,3 +216,21 @@ def test_command_line(run_dir, server, tmp_path):
     assert "- README.md: holds 1 training text(s)" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert server.unknown == []
+
+
+def test_from_training_to_the_hub_nothing_is_loaded_twice(server, tiny_base, tiny_data, tmp_path, loads, monkeypatch):
+    sources = {
+        "data": tiny_data,
+        "similarity": tiny_data,
+        "replay": None,
+        "filter_pairs": None,
+        "filter_triplets": None,
+    }
+    places = {"base": tiny_base, "base_id": "org/tiny", "cache_dir": tmp_path / "cache", "output_dir": tmp_path}
+    options = {"quick": True, "push_to_hub": "org/quick", "stance": None, "keep_best": False} | sources | places
+    monkeypatch.setenv("HF_TOKEN", server.token)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
+    run(load_recipe("stance-demo", {key: str(value) for key, value in options.items()}))
+    assert len(server.commits("org/quick")) == len(server.commits("org/quick-adapter")) == 2
+    # the encoder to train, the base, the saved model, and the base once more to filter the test's pairs
+    assert len(loads) <= 4, loads
