@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,21 +34,17 @@ def exact(embeddings: Embeddings, count: int, queries: np.ndarray, top: int) -> 
         top: How many are wanted, k.
 
     Returns:
-        Numbers and dot products, two of shape (n, min(k, m)), best first, equals in the order of their numbers.
+        Numbers and dot products, two of shape (n, min(k, m)), best first.
     """
     numbers, dots = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
     for start in range(0, count, BLOCK):
         block = queries @ embeddings(slice(start, min(start + BLOCK, count))).T
-        best = np.argpartition(-block, top, axis=1)[:, :top] if top < block.shape[1] else _all(block)
+        best = np.argpartition(-block, min(top, block.shape[1]) - 1, axis=1)[:, :top]
         numbers = np.hstack([numbers, start + best])
         dots = np.hstack([dots, np.take_along_axis(block, best, 1)])
         best = np.lexsort([numbers, -dots])[:, :top]
         numbers, dots = np.take_along_axis(numbers, best, 1), np.take_along_axis(dots, best, 1)
     return numbers, dots
-
-
-def _all(block: np.ndarray) -> np.ndarray:
-    return np.broadcast_to(np.arange(block.shape[1]), block.shape)
 
 
 def build(embeddings: Embeddings, count: int, queries: np.ndarray, own: np.ndarray, path: Path) -> faiss.Index:
@@ -82,11 +79,13 @@ def build(embeddings: Embeddings, count: int, queries: np.ndarray, own: np.ndarr
         recall = np.mean([len(want & set(row.tolist())) / len(want) for want, row in zip(wanted, numbers, strict=True)])
         if recall >= RECALL:
             break
-    if path.parent.is_dir():  # not where another build has taken the folder away
-        with atomic_file(path) as temporary:
-            faiss.write_index(index, str(temporary))
-        facts = {"lists": lists, "probes": index.nprobe, "recall": round(float(recall), 4), "recall_at": RECALL_AT}
-        write_json(path.with_suffix(".json"), facts | {"recall_sample": len(own)})
+    facts = {"lists": lists, "probes": index.nprobe, "recall": round(float(recall), 4), "recall_at": RECALL_AT}
+    # it stays in memory where nothing can be written, or another build has taken the folder away
+    with suppress(OSError, RuntimeError):
+        if path.parent.is_dir():
+            with atomic_file(path) as temporary:
+                faiss.write_index(index, str(temporary))
+            write_json(path.with_suffix(".json"), facts | {"recall_sample": len(own)})
     return index
 
 
