@@ -72,6 +72,10 @@ class Candidates:
             raise ValueError(f"unknown setting {setting!r}; there are {', '.join(SETTINGS)}")
         return [pool[pool != point] for pool, point in zip(self._pools[setting], self.points, strict=True)]
 
+    def hits(self, texts: np.ndarray) -> np.ndarray:
+        """Whether texts are answers, row by row: bools of the shape of their indices, (n,) or (n, K)."""
+        return np.array([np.isin(row, list(own)) for row, own in zip(texts, self.answers, strict=True)])
+
     def take(self, numbers: np.ndarray) -> Candidates:
         """The same with some of the points only; the candidates stay those of all."""
         taken = copy(self)

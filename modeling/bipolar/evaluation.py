@@ -167,10 +167,9 @@ def rank_all(
         weight = _learned(candidates, near, values, odds["epa"]) if weight == LEARNED else weight
         firsts |= {setting: _first(*pair, odds[setting], weight) for setting, pair in lists.items()}
         firsts |= {f"classification_{k}": reranked(near[:, :k], odds["epa"][:, :k]) for k in SHORTLISTS}
-    rows = zip(near.tolist(), candidates.answers, strict=True)
-    right = np.array([[text in answers for text in texts] for texts, answers in rows])
+    right = candidates.hits(near)
     recall = {k: float(right[:, :k].any(axis=1).mean()) for k in SHORTLISTS}
-    return Ranked({name: _hits(candidates, first) for name, first in firsts.items()}, recall, weight)
+    return Ranked({name: candidates.hits(first) for name, first in firsts.items()}, recall, weight)
 
 
 def shortlist_odds(candidates: Candidates, shortlists: np.ndarray, log_odds: LogOdds) -> np.ndarray:
@@ -189,9 +188,5 @@ def _first(near: np.ndarray, similarities: np.ndarray, odds: np.ndarray, weight:
 def _learned(candidates: Candidates, near: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> float | None:
     """The weight with the highest accuracy; the first, and so the smallest, of equals, the classifier alone last."""
     weights = [*WEIGHTS, None]
-    accuracies = [_hits(candidates, _first(near, similarities, odds, weight)).mean() for weight in weights]
+    accuracies = [candidates.hits(_first(near, similarities, odds, weight)).mean() for weight in weights]
     return weights[int(np.argmax(accuracies))]
-
-
-def _hits(candidates: Candidates, first: np.ndarray) -> np.ndarray:
-    return np.array([text in answers for text, answers in zip(first.tolist(), candidates.answers, strict=True)])

@@ -173,9 +173,12 @@ class RerankingEvaluator(Evaluator):
             odds = np.zeros(listed.shape, np.float32)
             odds[rows, places] = predict_pairs(model, pairs)
             best = reranked(listed, odds)
-        right = np.array([np.isin(row, list(own)) for row, own in zip(listed, candidates.answers, strict=True)])
-        hits = np.array([text in own for text, own in zip(best.tolist(), candidates.answers, strict=True)])
-        return {"accuracy_epa": hits, "retrieval": right[:, 0], f"recall_{RERANKED}": right.any(axis=1)}
+        right = candidates.hits(listed)
+        return {
+            "accuracy_epa": candidates.hits(best),
+            "retrieval": right[:, 0],
+            f"recall_{RERANKED}": right.any(axis=1),
+        }
 
     def metrics(self, scores: dict[str, np.ndarray]) -> dict[str, float]:
         return {name: float(hits.mean()) for name, hits in scores.items()}

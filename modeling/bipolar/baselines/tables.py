@@ -103,8 +103,7 @@ def accuracy(split: Split, points: np.ndarray, best: np.ndarray) -> dict[str, fl
 
 def recall(split: Split, points: np.ndarray, listed: np.ndarray, shortlists: Sequence[int]) -> dict[str, float]:
     """ "recall@K" -> share of points with an answer among the first K."""
-    answers = [split.candidates.answers[point] for point in points]
-    right = np.array([[text in own for text in texts] for texts, own in zip(listed.tolist(), answers, strict=True)])
+    right = split.candidates.take(points).hits(listed)
     return {f"recall@{k}": float(right[:, :k].any(axis=1).mean()) for k in shortlists}
 
 

@@ -127,11 +127,11 @@ def test_a_sample_of_points_leaves_all_candidates():
 def test_metrics_have_the_unseen_part():
     facts = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
     evaluator = CounterargumentEvaluator(columns(), **facts)
-    found = evaluator.prefixed(evaluator.metrics(rank_all(evaluator.candidates, similarities(**ANGLES))))
-    assert found["counters_accuracy_epa"] == pytest.approx(2 / 4)
-    assert found["counters_accuracy_epa_unseen"] == pytest.approx(2 / 3) and found["counters_n_unseen"] == 3
-    assert found["counters_accuracy_sdoc"] == pytest.approx(3 / 4)
-    assert found["counters_classification_10"] is None and found["counters_recall_10"] == 1.0
+    metrics = evaluator.metrics(rank_all(evaluator.candidates, similarities(**ANGLES)))
+    assert metrics["accuracy_epa"] == pytest.approx(2 / 4)
+    assert metrics["accuracy_epa_unseen"] == pytest.approx(2 / 3) and metrics["n_unseen"] == 3
+    assert metrics["accuracy_sdoc"] == pytest.approx(3 / 4)
+    assert metrics["classification_10"] is None and metrics["recall_10"] == 1.0
 
 
 def test_heads_that_change_nothing_rank_as_the_cosine(tiny_base):
