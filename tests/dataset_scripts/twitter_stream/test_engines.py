@@ -199,7 +199,7 @@ def test_a_killed_process_goes_on_where_it_was(mined, stream, tmp_path):
     raw.mkdir()
     for path in stream:
         shutil.copy2(path, raw)
-    options = [f"--{name}={value}" for name, value in OPTIONS.items()]
+    options = [f"--{name}" if value is True else f"--{name}={value}" for name, value in OPTIONS.items()]
     command = [sys.executable, "-c", KILLED, "build", "twitter_stream", raw, "-o", out, "--keep_work", *options]
     settings = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
 
