@@ -287,8 +287,13 @@ def test_ask_finds_what_comparing_with_every_text_finds(build, tmp_path, monkeyp
 
 def test_many_texts_are_shortlisted_by_lists(build, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "EXACT", 100)
-    texts = [f"{text} {end}" for topic in TOPICS for side in ("pro", "con") for text in arguments(topic, side)
-             for end in ("in summer", "on sunday", "all day", "and night")]  # fmt: skip
+    texts = [
+        f"{text} {end}"
+        for topic in TOPICS
+        for side in ("pro", "con")
+        for text in arguments(topic, side)
+        for end in ("in summer", "on sunday", "all day", "and night")
+    ]
     index = build(tmp_path / "index", source=pd.DataFrame({"text": texts}), group=None)
     queries = np.asarray(index.vectors[[7, 300]])
     numbers, dots = index.shortlist(queries, 10)
