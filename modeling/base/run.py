@@ -12,6 +12,7 @@ import datasets
 from transformers import set_seed
 from transformers.utils import logging as transformers_logging
 
+from dataset_scripts.base.cli import flag
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.hub import check_ready
 from modeling.base.adapters import count_parameters
@@ -90,10 +91,12 @@ def claim_folder(recipe: Recipe) -> None:
     # a run that failed before its first checkpoint, by a mistyped source say, holds nothing worth keeping
     begun = any(next(recipe.run_dir.glob(p), None) for p in ("checkpoints/*/checkpoint-*", "phases/*", "results.json"))
     if theirs is not None and theirs != mine and begun and not recipe.overwrite:
-        other = {k: v for k, v in theirs.items() if v != mine.get(k)}
+        old, new = ({**each, **each.get("options", {}), "options": None} for each in (theirs, mine))
+        other = [key for key in old | new if old.get(key) != new.get(key)]
+        changes = "; ".join(f"{flag(key)} {old.get(key)}, now {new.get(key)}" for key in other)
         raise ValueError(
-            f"{recipe.run_dir} holds a run with other options ({other} instead of "
-            f"{ {k: mine.get(k) for k in other} }): choose another --output-dir, or --overwrite to discard it"
+            f"{recipe.run_dir} holds a run with other options ({changes}): choose another --output-dir, or --overwrite "
+            "to discard it"
         )
     if theirs != mine:
         if recipe.run_dir.exists():

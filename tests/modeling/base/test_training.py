@@ -307,7 +307,7 @@ def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys
     assert after["phases"] == before["phases"]  # their seconds, too
     assert {evaluation["dataset"] for evaluation in after["evaluations"]} == {"tiny-debates (validation)"}
     assert "license: cc-by-4.0" in (folder / "merged" / "README.md").read_text()
-    with pytest.raises(ValueError, match=r"holds a run with other options .*margin.* --overwrite"):
+    with pytest.raises(ValueError, match=r"holds a run with other options \(--margin 0\.4, now 0\.9\): .*--overwrite"):
         run_recipe(load_recipe("stance-demo", options(output, margin=0.9)))
 
 
@@ -337,6 +337,24 @@ def test_two_processes_equal_one(command, tmp_path):
     assert np.std(losses(one)) > 0.01  # batches differ by far more than that
     accuracy = [results_of(folder)["evaluations"][0]["trained"]["triplets_accuracy"] for folder in (one, two)]
     assert accuracy[1] == pytest.approx(accuracy[0], abs=0.01)
+
+
+def test_negatives_of_two_processes_compete(command, tmp_path):
+    base = save_encoder(tmp_path / "base", dropout=0.0)
+    changes = {
+        "base": base,
+        "lora_dropout": 0,
+        "learning_rate": 0.0005,
+        "batch_size": 4,
+        "max_steps": 3,
+        "eval_steps": 3,
+        "recipe": "tweets-demo",
+    }
+    run(command(tmp_path / "one", **changes))
+    run(command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes))
+    one, two = (losses(tmp_path / name / "tweets-demo") for name in ("one", "two"))
+    # among two texts instead of four the loss of similar texts would be log(2) instead of log(4)
+    assert len(one) == 3 and two == pytest.approx(one, rel=1e-3)
 
 
 # one process reads its best checkpoint late, as on a busy machine
