@@ -88,7 +88,7 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
         model = SentenceTransformer(backbone.path, local_files_only=constants.HF_HUB_OFFLINE)
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"the encoder {backbone.path!r} could not be loaded ({type(error).__name__}: {str(error)[:200]}). "
+            f"the encoder {backbone.path!r} could not be loaded ({_reason(error)}). "
             "Check the name and the network; without a network use --base bundled or a local folder."
         ) from error
     if not any(isinstance(module, Normalize) for module in model):
@@ -162,11 +162,14 @@ def load_model(source: str | Path) -> SentenceTransformer:
 
 def unreachable(source: str | Path, error: Exception) -> str:
     """What to say of a model that could not be loaded: the nearest released name, why, and what there is."""
-    reason = f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
     return (
-        f"the model {str(source)!r} could not be loaded ({reason}){suggest(str(source), released_models()) or '.'} "
+        f"the model {str(source)!r} could not be loaded ({_reason(error)}){suggest(str(source), released_models()) or '.'} "
         f"Name a folder, a Hub id, {BUNDLED!r}, or a released model: {', '.join(released_models()) or 'none yet'}."
     )
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def load_adapters(*sources: str | Path) -> SentenceTransformer:

