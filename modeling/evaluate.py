@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field, create_model
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import missing_folder, read_json, write_json, write_text
-from modeling.base.rooms import DEFAULT_RECIPE, get_options, get_system, systems
 from modeling.base.names import RELEASED, check_model
 from modeling.base.recipe import Recipe, listed, load_recipe
+from modeling.base.rooms import DEFAULT_RECIPE, get_options, get_system, systems
 
 NONE = "none"
 

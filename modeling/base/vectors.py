@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
-from dataset_scripts.base.files import read_json, write_json
-from modeling.base.adapters import TOLERANCE, probe_vectors
 from modeling.base.models import identity
 
 CHUNK = 1024  # texts between two writes: ten seconds of MiniLM on one core
@@ -165,78 +163,3 @@ def _row_dots(vectors: np.ndarray, left: np.ndarray, right: np.ndarray, block: i
         for start in range(0, len(left), block)
     ]
     return np.clip(np.concatenate(dots), -1.0, 1.0)
-
-
-# what follows serves rooms that do not call `Vectors` yet
-
-
-def embed(model: SentenceTransformer, texts: Sequence[str], folder: Path, batch_size: int = 128) -> np.ndarray:
-    """Unit vectors of texts, from disk if they were computed before; see `Vectors`."""
-    return Vectors(model, folder)(texts, batch_size)
-
-
-def embed_file(model: SentenceTransformer, texts: Sequence[str], path: Path, batch_size: int = 128) -> np.ndarray:
-    """Unit vectors of texts in a file; what is there already is not computed again.
-
-    Args:
-        model: The encoder.
-        texts: The texts, n of them, at least one.
-        path: The `.npy` file; the caller sees to it that it is of this model and these texts. An interrupted
-            computation leaves two more files beside it and is continued from them, to the same bytes.
-        batch_size: Texts per forward pass.
-
-    Returns:
-        Read-only memory map of shape (n, dimension), float32.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        # two runs that want the same vectors: one computes, the other waits and reads them
-        lock = path.with_suffix(".lock")
-        with FileLock(lock):
-            if not path.exists():
-                _compute(model, texts, path, batch_size)
-            # whoever waits, or comes later, finds the vectors: the lock is needed no more
-            with suppress(OSError):  # Windows keeps what is open
-                lock.unlink()
-    return np.load(path, mmap_mode="r")
-
-
-def embedded(path: Path) -> int:
-    """How many texts an interrupted `embed_file` has embedded; 0 where there is none."""
-    there = path.with_suffix(".partial.npy").exists()
-    return (read_json(path.with_suffix(".json")) or {"done": 0})["done"] if there else 0
-
-
-def _compute(model: SentenceTransformer, texts: Sequence[str], path: Path, batch_size: int) -> None:
-    partial, progress, done = path.with_suffix(".partial.npy"), path.with_suffix(".json"), embedded(path)
-    shape = (len(texts), model.get_embedding_dimension())
-    array = np.lib.format.open_memmap(partial, mode="r+" if done else "w+", dtype=np.float32, shape=shape)
-    with tqdm(total=len(texts), initial=done, desc="embedding", unit="text") as bar:
-        for start in range(done, len(texts), CHUNK):
-            chunk = list(texts[start : start + CHUNK])
-            array[start : start + len(chunk)] = model.encode(
-                chunk, batch_size=batch_size, normalize_embeddings=True, show_progress_bar=False
-            )
-            array.flush()
-            write_json(progress, {"done": start + len(chunk)})
-            bar.update(len(chunk))
-    del array
-    partial.replace(path)
-    progress.unlink(missing_ok=True)
-
-
-def behaviour(model: SentenceTransformer) -> dict[str, Any]:
-    """What tells models apart: the vectors of fixed sentences, and how many tokens are read."""
-    return {"max_seq_length": model.max_seq_length, "probes": np.round(probe_vectors(model).astype(float), 5).tolist()}
-
-
-def differs(stored: dict[str, Any], found: dict[str, Any]) -> str | None:
-    """Why two models (see `behaviour`) are not the same, or None."""
-    was, now = np.asarray(stored["probes"]), np.asarray(found["probes"])
-    if was.shape != now.shape:
-        return f"{now.shape[1]} dimensions instead of {was.shape[1]}"
-    if not np.abs(was - now).max() <= TOLERANCE:
-        return "fixed sentences get other vectors"
-    if stored["max_seq_length"] != found["max_seq_length"]:
-        return f"it reads {found['max_seq_length']} tokens instead of {stored['max_seq_length']}"
-    return None
