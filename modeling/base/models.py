@@ -162,8 +162,9 @@ def load_model(source: str | Path) -> SentenceTransformer:
 
 def unreachable(source: str | Path, error: Exception) -> str:
     """What to say of a model that could not be loaded: the nearest released name, why, and what there is."""
+    hint = suggest(str(source), released_models()) or "."
     return (
-        f"the model {str(source)!r} could not be loaded ({_reason(error)}){suggest(str(source), released_models()) or '.'} "
+        f"the model {str(source)!r} could not be loaded ({_reason(error)}){hint} "
         f"Name a folder, a Hub id, {BUNDLED!r}, or a released model: {', '.join(released_models()) or 'none yet'}."
     )
 
