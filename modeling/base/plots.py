@@ -85,8 +85,14 @@ def panels(
 def legend_below(figure: plt.Figure, handles: Mapping[str, Any], columns: int = 4) -> None:
     """One legend for all panels, label -> what it stands for."""
     if handles:
-        figure.legend(handles.values(), map(plain, handles), frameon=False, fontsize="small", ncols=columns,
-                      loc="outside lower center")  # fmt: skip
+        figure.legend(
+            handles.values(),
+            map(plain, handles),
+            frameon=False,
+            fontsize="small",
+            ncols=columns,
+            loc="outside lower center",
+        )
 
 
 def density(axis: plt.Axes, values: np.ndarray, grid: np.ndarray, label: str, style: Mapping[str, Any]) -> None:
@@ -167,9 +173,13 @@ def dots(
                     axis.hlines(heights, rows["low"], rows["high"], color=colours[each], linewidth=1.2)
                 fill = "none" if paper else colours[each]
                 (handles[f"{each}, paper" if paper else str(each)],) = axis.plot(
-                    rows["value"], heights, MARKERS[number % len(MARKERS)], color=colours[each], markerfacecolor=fill,
+                    rows["value"],
+                    heights,
+                    MARKERS[number % len(MARKERS)],
+                    color=colours[each],
+                    markerfacecolor=fill,
                     markersize=8 if paper else 5,
-                )  # fmt: skip
+                )
         axis.axvline(origin, color=OTHER, linewidth=0.8)
         axis.set(xlabel=unit)
         axis.set_title(plain(str(name)), fontsize="medium")

@@ -72,8 +72,10 @@ def test_random_order_of_five_among_thirty():
 def test_it_is_the_evaluator_of_the_library(model, benchmarks):
     for name, rows in benchmarks.items():
         ours = RankingEvaluator(Rankings({name: rows}), name, **FACTS)(model)
-        samples = [{"query": query, "positive": positives, "negative": negatives} for query, positives, negatives in
-                   zip(rows["query"], rows["positives"], rows["negatives"], strict=True)]  # fmt: skip
+        samples = [
+            {"query": query, "positive": positives, "negative": negatives}
+            for query, positives, negatives in zip(rows["query"], rows["positives"], rows["negatives"], strict=True)
+        ]
         theirs = RerankingEvaluator(samples, at_k=30, name="library", write_csv=False)(model)
         for key, of_library in (("ndcg", "ndcg@30"), ("map", "map"), ("mrr", "mrr@30")):
             assert ours[f"{name}_{key}"] == pytest.approx(theirs[f"library_{of_library}"], abs=1e-6)

@@ -28,8 +28,15 @@ def make(tiny_base, tiny_data, tmp_path):
     """A function that makes a system on the tiny encoder and data."""
 
     def system(**options):
-        words = {"base": str(tiny_base), "base_id": "org/tiny", "data": str(tiny_data), "lora_targets": "none",
-                 "batch_size": "4", "similarity": str(tiny_data), "cache_dir": str(tmp_path)}  # fmt: skip
+        words = {
+            "base": str(tiny_base),
+            "base_id": "org/tiny",
+            "data": str(tiny_data),
+            "lora_targets": "none",
+            "batch_size": "4",
+            "similarity": str(tiny_data),
+            "cache_dir": str(tmp_path),
+        }
         return TweetsSystem(load_recipe("tweets-demo", words | {name: str(value) for name, value in options.items()}))
 
     return system
@@ -58,10 +65,14 @@ def test_training_rows(make):
     assert vars(system) == state  # what phases need is in the data
     # of six topics: two quotes and two replies, a pair of co-quotes and one of co-replies each
     assert data.counts == {
-        "quote pairs of the sources": 12, "reply pairs of the sources": 12, "coquote pairs of the sources": 6,
-        "coreply pairs of the sources": 6, "sets without pairs": 0, "pairs in training": 36,
+        "quote pairs of the sources": 12,
+        "reply pairs of the sources": 12,
+        "coquote pairs of the sources": 6,
+        "coreply pairs of the sources": 6,
+        "sets without pairs": 0,
+        "pairs in training": 36,
         "pairs that an epoch leaves out": 0,  # each topic has six rows for nine batches of four
-    }  # fmt: skip
+    }
     assert data.train["pairs"].column_names == ["anchor", "positive"]
     assert data.sources == ["tiny-debates"]
 
@@ -267,8 +278,15 @@ def bertweet(tmp_path):
     (folder / "vocab.txt").write_text("".join(f"{word} 9\n" for word in dict.fromkeys(words)), encoding="utf-8")
     (folder / "bpe.codes").write_text("", encoding="utf-8")
     BertweetTokenizer(str(folder / "vocab.txt"), str(folder / "bpe.codes")).save_pretrained(folder)
-    config = RobertaConfig(vocab_size=60, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
-                           intermediate_size=32, max_position_embeddings=130, pad_token_id=1)  # fmt: skip
+    config = RobertaConfig(
+        vocab_size=60,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=130,
+        pad_token_id=1,
+    )
     RobertaModel(config).save_pretrained(folder)
     return folder
 
