@@ -10,10 +10,11 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from dataset_scripts.base import cli
-from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe
+from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe, shown
 from modeling.base.rooms import DEFAULT_RECIPE
 
 GridPoint = tuple[dict[str, Any], Recipe]
+LIMITS = {"gt": ">", "ge": "at least", "lt": "<", "le": "at most"}  # as pydantic names them
 
 
 def train(description: str, words: Sequence[str]) -> None:
@@ -92,7 +93,11 @@ def _help(description: str, recipe: Recipe) -> str:
 
 def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
     for key, field in fields.items():
-        value = recipe[key]
-        shown = "none" if value is None else str(value).lower() if isinstance(value, bool) else value
-        shown = ",".join(map(str, value)) if isinstance(value, list) else shown
-        yield f"  {cli.flag(key) + ' ' + str(shown):38} {field.description}"
+        limits = [
+            f"{sign} {getattr(each, name):g}"
+            for name, sign in LIMITS.items()
+            for each in field.metadata
+            if hasattr(each, name)
+        ]
+        text = f"{field.description} ({', '.join(limits)})" if limits else field.description
+        yield f"  {cli.flag(key) + ' ' + shown(recipe[key]):38} {text}"

@@ -11,6 +11,7 @@ import pandas as pd
 from dataset_scripts.base.files import write_text
 from dataset_scripts.base.tables import markdown
 from modeling.base.plots import CYCLE, MARKERS, OTHER, legend_below, panels, plain, save_figure
+from modeling.base.recipe import shown
 
 SEED = "seed"
 WIDEST = 8  # an axis whose values span more than this factor is logarithmic
@@ -155,13 +156,6 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
         axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)
     legend_below(figure, handles)
     save_figure(figure, path, title)
-
-
-def shown(value: Any) -> str:
-    """A value of an axis as it stands in tables and pictures."""
-    if value is None or isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _is_numeric(values: pd.Series) -> bool:
