@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Router
+from tqdm.auto import tqdm
 
 from modeling.base.evaluation import Evaluator
 from modeling.base.plots import dots
@@ -172,10 +173,16 @@ def rank_all(
     return Ranked({name: candidates.hits(first) for name, first in firsts.items()}, recall, weight)
 
 
-def shortlist_odds(candidates: Candidates, shortlists: np.ndarray, log_odds: LogOdds) -> np.ndarray:
-    """The log-odds of shortlisted texts, shape (n, K), float32; 0 where there is none, which no ranking looks at."""
+def shortlist_odds(
+    candidates: Candidates, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
+) -> np.ndarray:
+    """The log-odds of shortlisted texts, shape (n, K), float32; 0 where there is none, which no ranking looks at.
+
+    With a title it shows a progress bar.
+    """
     odds = np.zeros(shortlists.shape, np.float32)
-    for row, (point, texts) in enumerate(zip(candidates.points, shortlists, strict=True)):
+    points = tqdm(candidates.points, title, unit="point", disable=title is None)
+    for row, (point, texts) in enumerate(zip(points, shortlists, strict=True)):
         if (there := texts != NONE).any():
             odds[row, there] = log_odds(point, texts[there])
     return odds

@@ -24,7 +24,7 @@ from modeling.base.evaluation import Evaluator
 from modeling.base.models import Backbone, load_backbone
 from modeling.base.trainer import Repairs
 from modeling.bipolar.candidates import Candidates, reranked, sample, shortlist
-from modeling.bipolar.evaluation import retrieval
+from modeling.bipolar.evaluation import retrieval, shortlist_odds
 
 ROUTES = {"point": "query", "counter": "document", "negative": "document"}
 CROSS_ENCODER_USAGE = """```python
@@ -158,22 +158,21 @@ class RerankingEvaluator(Evaluator):
         everything = Candidates(rows)
         self.candidates, self.retriever = everything.take(sample(len(everything), limit)), retriever
         self.rows = len(self.candidates)
-        self._listed: np.ndarray | None = None
+        self._retrieved: np.ndarray | None = None
 
     def scores(self, model: SentenceTransformer | CrossEncoder, cache: Path | None = None) -> dict[str, np.ndarray]:
         candidates = self.candidates
-        if self._listed is None:
+        if self._retrieved is None:
             queries, documents, _ = retrieval(self.retriever, candidates, cache)
-            self._listed, _ = shortlist(queries @ documents.T, candidates.of("epa"), RERANKED)
-        listed, best = self._listed, self._listed[:, 0]
+            self._retrieved, _ = shortlist(queries @ documents.T, candidates.of("epa"), RERANKED)
+        retrieved, best = self._retrieved, self._retrieved[:, 0]
         if isinstance(model, CrossEncoder):
-            rows, places = np.nonzero(listed >= 0)
-            texts, points = candidates.texts, candidates.points
-            pairs = [(texts[points[row]], texts[listed[row, place]]) for row, place in zip(rows, places, strict=True)]
-            odds = np.zeros(listed.shape, np.float32)
-            odds[rows, places] = predict_pairs(model, pairs)
-            best = reranked(listed, odds)
-        right = candidates.hits(listed)
+
+            def log_odds(point: int, others: np.ndarray) -> np.ndarray:
+                return predict_pairs(model, [(candidates.texts[point], candidates.texts[other]) for other in others])
+
+            best = reranked(retrieved, shortlist_odds(candidates, retrieved, log_odds))
+        right = candidates.hits(retrieved)
         return {
             "accuracy_epa": candidates.hits(best),
             "retrieval": right[:, 0],

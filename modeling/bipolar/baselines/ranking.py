@@ -24,13 +24,12 @@ from modeling.bipolar.baselines.encoders import load_cross_encoder, predict_pair
 from modeling.bipolar.baselines.learned import SIMPLE_SD, draw_examples, fit_logistic, fit_trees, rank_trees
 from modeling.bipolar.baselines.rows import FEATURES, WORDS, Row
 from modeling.bipolar.baselines.words import FULL, PART, FeatureTable, rank_linear
-from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, reranked, sample, shortlist
+from modeling.bipolar.candidates import SETTINGS, Candidates, reranked, sample, shortlist
 from modeling.bipolar.evaluation import retrieval, shortlist_odds
 from modeling.bipolar.files import heads_of
 
 VERSION = 1  # of what is kept: one more where the same models and texts give other figures
 BLOCK = 64  # points, or examples, between two that are kept
-PAIRS = 256  # pairs that a cross-encoder reads between two that are kept: a minute or so of a MiniLM on one core
 ENCODER = "bundled"  # of the features x17 to x20
 CONFIGS = {"official": "counters_official", "clean": "counters"}
 
@@ -75,14 +74,14 @@ class Ranking:
     Attributes:
         points: Numbers of the points, shape (r,).
         best: Measure (a setting, or "@1/K") -> indices of texts, shape (r,).
-        listed: The shortlist in epa, shape (r, K); None where there is none.
+        retrieved: The shortlist in epa, shape (r, K); None where there is none.
         notes: What a reader has to know.
         seconds: What it took, without what an earlier row had computed.
     """
 
     points: np.ndarray
     best: dict[str, np.ndarray]
-    listed: np.ndarray | None = None
+    retrieved: np.ndarray | None = None
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -181,24 +180,24 @@ class Ranker:
         return replace(ranking, seconds=time.perf_counter() - begun)
 
     def _by_scores(self, row: Row, split: Split) -> Ranking:
-        best, listed, values = self._retrieve(row, split)
+        best, retrieved, values = self._retrieve(row, split)
         points = np.arange(len(split.candidates))
         if not row.reranker:
-            return Ranking(points, best, listed)
+            return Ranking(points, best, retrieved)
         model, notes = self.models[row.reranker, row.sources[row.reranker]], []
         if isinstance(model, CrossEncoder):
             points = sample(len(points), self.max_points)
-            scores = self._pair_scores(model, split.candidates, points, listed[points])
+            scores = self._pair_scores(model, split.candidates, points, retrieved[points])
         else:
             log_odds = retrieval(model, split.candidates, self.folder / "embeddings")[2]
-            scores = shortlist_odds(split.candidates, listed, log_odds)
+            scores = shortlist_odds(split.candidates, retrieved, log_odds)
         if row.fused and (weight := heads_of(model).fusion_weight) is None:
             notes = ["the model has no weight that joins its scores: the classifier ranks alone"]
         elif row.fused:
             notes, scores = [f"retrieval similarity + {weight:g} x log-odds"], values + weight * scores
-        listed = listed[points]
-        best = {f"@1/{k}": reranked(listed[:, :k], scores[:, :k]) for k in self.shortlists}
-        return Ranking(points, best, listed, notes)
+        retrieved = retrieved[points]
+        best = {f"@1/{k}": reranked(retrieved[:, :k], scores[:, :k]) for k in self.shortlists}
+        return Ranking(points, best, retrieved, notes)
 
     def _retrieve(self, row: Row, split: Split) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """The best in each setting, and shortlist and scores in epa; rows with one retriever share them."""
@@ -217,18 +216,16 @@ class Ranker:
         return self._retrieved[key]
 
     def _pair_scores(
-        self, model: CrossEncoder, candidates: Candidates, points: np.ndarray, listed: np.ndarray
+        self, model: CrossEncoder, candidates: Candidates, points: np.ndarray, retrieved: np.ndarray
     ) -> np.ndarray:
-        rows, places = np.nonzero(listed != NONE)
-        every, own = candidates.texts, candidates.points[points]
-        pairs = [(every[own[row]], every[listed[row, place]]) for row, place in zip(rows, places, strict=True)]
+        """Scores of shortlists, shape (r, K), kept for each point."""
         predict, key = self.memory.cache(_predict, ignore=["model"]), identity(model)
-        starts = tqdm(range(0, len(pairs), PAIRS), "pairs read", unit_scale=PAIRS, unit="pair")
-        scores = np.full(listed.shape, -np.inf, np.float32)
-        scores[rows, places] = np.concatenate(
-            [predict(VERSION, key, pairs[start : start + PAIRS], model) for start in starts]
-        )
-        return scores
+
+        def log_odds(point: int, others: np.ndarray) -> np.ndarray:
+            pairs = [(candidates.texts[point], candidates.texts[other]) for other in others]
+            return predict(VERSION, key, pairs, model)
+
+        return shortlist_odds(candidates.take(points), retrieved, log_odds, "pairs read")
 
     def _by_features(self, row: Row, split: Split) -> Ranking:
         points, notes = sample(len(split.candidates), self.max_points), []
@@ -268,7 +265,7 @@ class Ranker:
             cached(VERSION, key, whole, block, lambda: self._table(train))
             for block in tqdm(blocks, "features of examples", unit_scale=BLOCK, unit="point", leave=False)
         ]
-        labels = [np.arange(len(listed)) < answers for _, listed, answers in examples]
+        labels = [np.arange(len(indices)) < answers for _, indices, answers in examples]
         return np.concatenate(features)[:, :size], np.concatenate(labels).astype(int)
 
     def _table(self, split: Split, points: np.ndarray | None = None) -> FeatureTable:
@@ -298,7 +295,7 @@ def _predict(version: int, key: str, pairs: list[tuple[str, str]], model: CrossE
 def _features(
     version: int, key: tuple, size: int, examples: list[tuple], table: Callable[[], FeatureTable]
 ) -> np.ndarray:
-    return np.concatenate([table().features(row, listed, size) for row, listed, _ in examples])
+    return np.concatenate([table().features(row, indices, size) for row, indices, _ in examples])
 
 
 def _rank(

@@ -44,18 +44,18 @@ def report(
         "official, unseen": the points that no earlier split has), `metric` (a setting or "@1/K": accuracy@1 as a share;
         "recall@K"; "seconds"), `value`, `low` and `high` (95 % interval over groups of debates), `rows` (points).
     """
-    possible, found, predicted, notes = [row for row in rows if row.sources is not None], [], [], []
+    possible, records, predicted, notes = [row for row in rows if row.sources is not None], [], [], []
     with tqdm(total=len(possible) * len(splits), unit="row") as bar:
         for row, split in ((row, split) for row in possible for split in splits):
             bar.set_description(f"{row.heading}, {split.name}")
             ranking = ranker.rank(row, split)
-            found += figures(row, split, ranking, ranker.shortlists)
+            records += figures(row, split, ranking, ranker.shortlists)
             predicted += predictions(row, split, ranking)
             notes += [f"- {row.heading}, {split.name}: {note}" for note in ranking.notes]
             bar.update()
     with_paper = CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits)
-    found += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]) if with_paper else []
-    result = pd.DataFrame(found, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
+    records += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]) if with_paper else []
+    result = pd.DataFrame(records, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
     text = "\n\n".join(
         [_legend(possible, splits, ranker, f"{name}, {part} data", with_paper), *(["\n".join(notes)] if notes else [])]
         + tables(result, rows, ranker.shortlists)
@@ -83,8 +83,8 @@ def figures(row: Row, split: Split, ranking: Ranking, shortlists: Sequence[int])
     for data, part in parts:
         for metric, best in ranking.best.items():
             yield facts | {"data": data, "metric": metric} | accuracy(split, ranking.points[part], best[part])
-    if ranking.listed is not None:
-        for metric, value in recall(split, ranking.points, ranking.listed, shortlists).items():
+    if ranking.retrieved is not None:
+        for metric, value in recall(split, ranking.points, ranking.retrieved, shortlists).items():
             yield facts | {"metric": metric, "value": value, "rows": len(ranking.points)}
     yield facts | {"metric": "seconds", "value": ranking.seconds, "rows": len(ranking.points)}
 
@@ -101,9 +101,9 @@ def accuracy(split: Split, points: np.ndarray, best: np.ndarray) -> dict[str, fl
     return {name: result[key] for name, key in keys.items()}
 
 
-def recall(split: Split, points: np.ndarray, listed: np.ndarray, shortlists: Sequence[int]) -> dict[str, float]:
+def recall(split: Split, points: np.ndarray, retrieved: np.ndarray, shortlists: Sequence[int]) -> dict[str, float]:
     """ "recall@K" -> share of points with an answer among the first K."""
-    right = split.candidates.take(points).hits(listed)
+    right = split.candidates.take(points).hits(retrieved)
     return {f"recall@{k}": float(right[:, :k].any(axis=1).mean()) for k in shortlists}
 
 

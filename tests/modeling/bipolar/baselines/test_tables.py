@@ -146,11 +146,10 @@ def test_heads_retrieve_and_re_rank(split, bipolar, tmp_path):
 
 def test_pairs_are_read_once_and_resumed(split, tiny_base, tmp_path, monkeypatch):
     model = CrossEncoder(str(tiny_base), num_labels=1, max_length=48)
-    monkeypatch.setattr(ranking, "PAIRS", 4)
     read, predict = [], model.predict
 
     def counted(pairs, **options):
-        if len(read) == 8:
+        if len(read) == 5:
             raise KeyboardInterrupt
         read.extend(pairs)
         return predict(pairs, **options)
@@ -164,7 +163,7 @@ def test_pairs_are_read_once_and_resumed(split, tiny_base, tmp_path, monkeypatch
     result = ranker.rank(row, split)
     assert len(read) == 10 == len(set(read)) and len(result.points) == 2
     texts = split.candidates.texts
-    for point, listed, best in zip(result.points, result.listed, result.best["@1/5"], strict=True):
+    for point, listed, best in zip(result.points, result.retrieved, result.best["@1/5"], strict=True):
         pairs = [(split.rows["point"][point], texts[text]) for text in listed]
         assert best == listed[predict(pairs, activation_fn=torch.nn.Identity()).argmax()]
 
