@@ -293,6 +293,5 @@ def test_the_parser_agrees_with_an_independent_parse(corpora):
         for id, node in ours.items():
             for field in ("parent", "relation", "text", "link_to"):
                 differences[field] += getattr(node, field) != getattr(theirs[id], field)
-    assert both == 155_779 and differences["parent"] == differences["relation"] == 0
-    # links to other discussions, which the records have as texts; brackets in labels, which they keep
-    assert differences["link_to"] + differences["text"] < 100
+    # texts differ in brackets, nearly all: labels, and marks of four digits, since the records list no sources
+    assert both == 155_779 and +differences == {"text": 177}
