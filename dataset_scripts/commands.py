@@ -121,7 +121,7 @@ def _report(record: Metadata, summary: Mapping[str, Any], default: bool) -> None
             print("  of which " + ", ".join(f"{count:,} {label}" for label, count in built["classes"].items()))
         _print_dropped(built["dropped"], summary["first"])
         for fact, count in built["facts"].items():
-            print(f"  {count:>9,} {fact}")
+            print(f"  {count:>9,} {fact}{_place(fact, summary['first'])}")
         facts = record.expected_facts.get(name, {})  # only of those that it names
         differences = _differences(record.expected.get(name, {}), built["rows"])
         differences += _differences(facts, {fact: built["facts"].get(fact, 0) for fact in facts})
@@ -138,7 +138,11 @@ def _report(record: Metadata, summary: Mapping[str, Any], default: bool) -> None
 
 def _print_dropped(dropped: Mapping[str, int], first: Mapping[str, str]) -> None:
     for reason, count in sorted(dropped.items()):
-        print(f"  {count:>9,} x {reason}" + (f", first in {first[reason]}" if reason in first else ""))
+        print(f"  {count:>9,} x {reason}{_place(reason, first)}")
+
+
+def _place(reason: str, first: Mapping[str, str]) -> str:
+    return f", first in {first[reason]}" if reason in first else ""
 
 
 def _differences(expected: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SEED = 42
 SPLITS = ("train", "validation", "test")
@@ -61,16 +65,31 @@ def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
         [0, 1, 0, 0]
     """
     import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
 
     numbers: dict[Hashable, int] = {}
     edges = [(item, len(keys) + numbers.setdefault(key, len(numbers))) for item, of in enumerate(keys) for key in of]
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    size = len(keys) + len(numbers)
-    labels = connected_components(coo_array((np.ones(len(edges)), (ends[0], ends[1])), shape=(size, size)))[1]
-    order: dict[int, int] = {}
-    return [order.setdefault(int(label), len(order)) for label in labels[: len(keys)]]
+    return connected(ends, len(keys) + len(numbers))[: len(keys)].tolist()
+
+
+def connected(ends: np.ndarray, size: int) -> np.ndarray:
+    """Numbers the connected components of a graph.
+
+    Args:
+        ends: The nodes at either end of each edge, numbers from 0, shape (2, edges).
+        size: How many nodes.
+
+    Returns:
+        The component of each node, from 0 in the order of its first node, shape (size,).
+    """
+    import numpy as np
+    import pandas as pd
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, second = ends.astype(np.int32 if size < 1 << 31 else np.int64)
+    graph = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+    return pd.factorize(connected_components(graph, directed=False)[1])[0]
 
 
 def within(items: list[str], limit: int) -> Iterator[tuple[str, str]]:

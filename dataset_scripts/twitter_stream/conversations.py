@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import daft
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from daft import col
 
-from dataset_scripts.base.splits import SPLIT_NAMES
+from dataset_scripts.base.splits import connected
 from dataset_scripts.twitter_stream.options import MiningOptions
 from dataset_scripts.twitter_stream.parsing import bucket_files
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 
-SPLITS = list(SPLIT_NAMES.values())
-TRAIN, VALIDATION, TEST = range(3)  # numbers of splits in the intermediate files
+TRAIN, VALIDATION, TEST = range(3)  # places in `splits.SPLITS`
 
 
 def write_conversations(shards: Sequence[Path], folder: Path, options: MiningOptions, buckets: int) -> int:
@@ -31,27 +34,17 @@ def write_conversations(shards: Sequence[Path], folder: Path, options: MiningOpt
     Returns:
         The number of conversations.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    links = _links([file for bucket in range(buckets) for file in bucket_files(shards, bucket)])
-    owners, groups, splits = conversations(*links, options.seed, options.validation, options.test)
+    links = {"owner": np.empty(0, np.uint64), "child": np.empty(0, np.uint64)}
+    if files := [file for bucket in range(buckets) for file in bucket_files(shards, bucket)]:
+        answers = daft.read_parquet(files).where(col("kind").is_in([REPLY, QUOTE]))
+        table = answers.select(*links).to_arrow()
+        links = {name: table[name].to_numpy() for name in links}
+    owners, groups, splits = conversations(*links.values(), options.seed, options.validation, options.test)
     for bucket in range(buckets):
         here = owners % np.uint64(buckets) == bucket
         table = pa.table({"owner": owners[here], "group": groups[here], "split": splits[here]})
         pq.write_table(table, folder / f"bucket-{bucket}.parquet")
-    return int(groups.max()) + 1 if len(groups) else 0
-
-
-def _links(files: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Answered tweets and their answers, as often as they were seen."""
-    import daft
-    from daft import col
-
-    if not files:
-        return np.empty(0, np.uint64), np.empty(0, np.uint64)
-    links = daft.read_parquet(list(files)).where(col("kind").is_in([REPLY, QUOTE])).select("owner", "child").to_arrow()
-    return links["owner"].to_numpy(), links["child"].to_numpy()
+    return int(groups.max(initial=-1)) + 1
 
 
 def conversations(
@@ -70,19 +63,9 @@ def conversations(
         The different owners in ascending order, the number of each one's conversation and of its split; nothing of it
         depends on the order of the answers.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     tweets, places = np.unique(np.concatenate([owners, children]), return_inverse=True)
-    ends = places.reshape(2, -1).astype(np.int32 if len(tweets) < 1 << 31 else np.int64)
-    edges = coo_array((np.ones(ends.shape[1], dtype=np.int8), (ends[0], ends[1])), shape=(len(tweets),) * 2)
-    labels = connected_components(edges, directed=False)[1]
-    # the tweets are sorted, so the conversation of the first is 0 whatever the labels are called
-    _, firsts, numbers = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(firsts), dtype=np.int64)
-    rank[np.argsort(firsts, kind="stable")] = np.arange(len(firsts))
-    draws = np.random.default_rng(seed).random(len(firsts))
+    groups = connected(places.reshape(2, -1), len(tweets))  # numbered in the order of the tweets, which are sorted
+    draws = np.random.default_rng(seed).random(groups.max(initial=-1) + 1)
     split_of = np.select([draws < test, draws < test + validation], [TEST, VALIDATION], TRAIN).astype(np.int8)
     answered = np.unique(places[: len(owners)])
-    groups = rank[numbers[answered]]
-    return tweets[answered], groups, split_of[groups]
+    return tweets[answered], groups[answered], split_of[groups[answered]]

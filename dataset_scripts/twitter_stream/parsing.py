@@ -5,51 +5,45 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+import daft
+from daft import DataType, col, lit
+from daft.functions import hash, when
 from tqdm import tqdm
 
 from dataset_scripts.twitter_stream.engine import in_tasks, write_rows
-from dataset_scripts.twitter_stream.files import read_part
+from dataset_scripts.twitter_stream.files import Part
 from dataset_scripts.twitter_stream.options import MiningOptions, digest, keyed_hash
-from dataset_scripts.twitter_stream.statuses import COUNT, FIRST, TWEET
-
-if TYPE_CHECKING:
-    from daft import DataFrame
+from dataset_scripts.twitter_stream.statuses import COUNT, TWEET, read_part
 
 BUCKET_BYTES = 512 << 20  # packed; what is paired in memory at once is some 5 % of it
 FILE_BYTES = 64 << 20  # packed; read into one file for each bucket
-TASK_BYTES = 16 << 20  # of Parquet
 COUNTS = -1  # the bucket of what was counted
+ROW = DataType.struct(
+    {
+        "kind": DataType.string(),
+        "id": DataType.int64(),
+        "parent": DataType.int64(),
+        "state": DataType.int8(),
+        "text": DataType.string(),
+        "number": DataType.int64(),
+    }
+)
 
 
-def bucket_count(parts: Sequence[dict[str, Any]], size: int = BUCKET_BYTES) -> int:
+def bucket_count(parts: Sequence[Part], size: int = BUCKET_BYTES) -> int:
     """Into how many buckets the tweets of these parts are divided, so that one of them fits into memory."""
-    return 1 + sum(part["bytes"] for part in parts) // size
+    return 1 + sum(part.bytes for part in parts) // size
 
 
-def shards(parts: Sequence[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
-    """Divides parts (see `files.parts`) into shards of about so many bytes, in their order."""
-    shard: list[dict[str, Any]] = []
-    total = 0
-    for part in parts:
-        shard.append(part)
-        total += part["bytes"]
-        if total >= size:
-            yield shard
-            shard, total = [], 0
-    if shard:
-        yield shard
-
-
-def parse(parts: Sequence[dict[str, Any]], folder: Path, options: MiningOptions, buckets: int, size: int) -> list[Path]:
+def parse(parts: Sequence[Part], folder: Path, options: MiningOptions, buckets: int, size: int) -> list[Path]:
     """Parses what has not been parsed before.
 
     A row lies in the bucket of its `owner`: a tweet in its own, an answer in that of the tweet it answers. Tweets are
     called by 64-bit hashes of their ids, seeded, whose order is what is drawn by.
 
     Args:
-        parts: See `files.parts`.
+        parts: What to read.
         folder: Receives a folder for each shard, with one for each bucket; a shard's folder is whole or not there.
             Folders of other options or files are removed.
         options: What to read, and how.
@@ -60,38 +54,37 @@ def parse(parts: Sequence[dict[str, Any]], folder: Path, options: MiningOptions,
         The folders of the shards.
     """
     facts = {**options.parsing(), "buckets": buckets}
-    wanted = {folder / f"shard-{digest([facts, shard])}": shard for shard in shards(parts, size)}
+    wanted = {folder / f"shard-{digest([facts, shard])}": shard for shard in _shards(parts, size)}
     for other in folder.glob("shard-*"):
         if other not in wanted:
             shutil.rmtree(other)
-    with tqdm(total=sum(part["bytes"] for part in parts), unit="B", unit_scale=True, desc="read", disable=None) as bar:
+    with tqdm(total=sum(part.bytes for part in parts), unit="B", unit_scale=True, desc="read", disable=None) as bar:
         for target, shard in wanted.items():
             if not target.is_dir():
-                passing = target.with_suffix(".tmp")
-                _parse_shard(shard, passing, options, buckets)
-                passing.rename(target)
-            bar.update(sum(part["bytes"] for part in shard))
+                temporary = target.with_suffix(".tmp")
+                _parse_shard(shard, temporary, options, buckets)
+                temporary.rename(target)
+            bar.update(sum(part.bytes for part in shard))
     return list(wanted)
 
 
-def _parse_shard(shard: list[dict[str, Any]], folder: Path, options: MiningOptions, buckets: int) -> None:
-    import daft
-    from daft import DataType, col, lit
-    from daft.functions import hash, when
+def _shards(parts: Sequence[Part], size: int) -> Iterator[list[Part]]:
+    """Parts that follow each other and are about so many bytes together."""
+    shard, total = [], 0
+    for part in parts:
+        shard.append(part)
+        total += part.bytes
+        if total >= size:
+            yield shard
+            shard, total = [], 0
+    if shard:
+        yield shard
 
-    row = DataType.struct(
-        {
-            "kind": DataType.string(),
-            "id": DataType.int64(),
-            "parent": DataType.int64(),
-            "state": DataType.int8(),
-            "text": DataType.string(),
-            "number": DataType.int64(),
-        }
-    )
+
+def _parse_shard(shard: Sequence[Part], folder: Path, options: MiningOptions, buckets: int) -> None:
     # a process of its own for each core: parsing JSON holds the interpreter's lock
-    read = daft.func(read_part, return_dtype=row, unnest=True, use_process=True)
-    frame = daft.from_pydict({name: [part[name] for part in shard] for name in ("path", "start", "stop")})
+    read = daft.func(read_part, return_dtype=ROW, unnest=True, use_process=True)
+    frame = daft.from_pylist([{"path": part.path, "start": part.start, "stop": part.stop} for part in shard])
     frame = frame.into_batches(1).select(read(col("path"), col("start"), col("stop"), lit(options.lang)))
     frame = frame.with_column("owner_id", when(col("kind") == TWEET, col("id")).otherwise(col("parent")))
     names = {"owner": "owner_id", "child": "id"}
@@ -99,23 +92,14 @@ def _parse_shard(shard: list[dict[str, Any]], folder: Path, options: MiningOptio
     if options.salt is not None:
         keyed = daft.func(keyed_hash, return_dtype=DataType.uint64())
         frame = frame.with_columns({f"{name}_hash": keyed(col(id), lit(options.salt)) for name, id in names.items()})
-    counted = col("kind").is_in([COUNT, FIRST])
     bucket = (col("owner") % buckets).cast(DataType.int32())
-    frame = frame.with_column("bucket", when(counted, lit(COUNTS)).otherwise(bucket)).exclude("parent")
+    frame = frame.with_column("bucket", when(col("kind") == COUNT, lit(COUNTS)).otherwise(bucket)).exclude("parent")
     frame = frame.with_column_renamed("id", "child_id") if options.keep_ids else frame.exclude("id", "owner_id")
     # few files: a cluster would write one for each task and bucket
-    frame = in_tasks(frame, 1 + sum(part["bytes"] for part in shard) // FILE_BYTES)
+    frame = in_tasks(frame, 1 + sum(part.bytes for part in shard) // FILE_BYTES)
     write_rows(frame, folder, "bucket")
 
 
 def bucket_files(shards: Sequence[Path], bucket: int) -> list[str]:
     """The Parquet files of a bucket in all shards, in a stable order."""
     return [str(file) for shard in shards for file in sorted((shard / f"bucket={bucket}").glob("*.parquet"))]
-
-
-def read_rows(files: Sequence[str]) -> DataFrame:
-    """A frame of Parquet files, in tasks of some bytes: many small files would cost a cluster more than their work."""
-    import daft
-
-    size = sum(Path(file).stat().st_size for file in files)
-    return in_tasks(daft.read_parquet(list(files)), 1 + size // TASK_BYTES)

@@ -4,46 +4,44 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+from daft import DataFrame, col
+from daft.functions import hash, to_list
 
 from dataset_scripts.base.build import shard
-from dataset_scripts.base.files import atomic_file
-from dataset_scripts.twitter_stream.conversations import SPLITS, TRAIN
+from dataset_scripts.base.splits import SPLITS
+from dataset_scripts.twitter_stream.conversations import TRAIN
+from dataset_scripts.twitter_stream.engine import read_rows
 from dataset_scripts.twitter_stream.options import MiningOptions
-from dataset_scripts.twitter_stream.parsing import read_rows
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 
-if TYPE_CHECKING:
-    from daft import DataFrame
-
 FILE_ROWS = 1_000_000  # of one Parquet file
+GROUP_ROWS = 100_000  # of one of its row groups
 
 
-@dataclass(frozen=True)
-class PairSet:
-    """How a set comes out of the rows of `pairing.pair`: a column for either side of a pair."""
+class PairSet(NamedTuple):
+    """How a set comes out of the rows of `pairing.pair`: kind of answer, and what the columns of a side end with."""
 
     kind: str
     anchor: str
     positive: str
 
-    def ids(self) -> dict[str, str]:
-        """Name of a published id -> its column."""
-        names = {"parent_text": "owner_id"} | {f"text_{rank}": f"child_id_{rank}" for rank in range(3)}
-        return {"anchor_id": names[self.anchor], "positive_id": names[self.positive]}
-
 
 SETS = {
-    "quote": PairSet(QUOTE, "parent_text", "text_0"),
-    "reply": PairSet(REPLY, "parent_text", "text_0"),
-    "coquote": PairSet(QUOTE, "text_1", "text_2"),
-    "coreply": PairSet(REPLY, "text_1", "text_2"),
+    "quote": PairSet(QUOTE, "parent", "0"),
+    "reply": PairSet(REPLY, "parent", "0"),
+    "coquote": PairSet(QUOTE, "1", "2"),
+    "coreply": PairSet(REPLY, "1", "2"),
 }
 
 
-def write_set(name: str, files: Sequence[str], held: DataFrame, folder: Path, options: MiningOptions) -> Counter[str]:
+def write_set(
+    name: str, files: Sequence[str], held_out: DataFrame, folder: Path, options: MiningOptions
+) -> Counter[str]:
     """Writes a set's Parquet files, one pair for each answered tweet at most, in the order of the draw.
 
     A text occurs once on each side of a set: the pair drawn first keeps it. A pair with a text that also occurs in a
@@ -52,93 +50,80 @@ def write_set(name: str, files: Sequence[str], held: DataFrame, folder: Path, op
     Args:
         name: A key of `SETS`.
         files: Parquet files of `pairing.pair`.
-        held: Their texts that are held out, see `held_out`; the same for all sets.
+        held_out: See `held_out_texts`; the same for all sets.
         folder: Receives `NAME/train-00000-of-00001.parquet` and so on; nothing for an empty set.
         options: How many pairs, and whether with ids.
 
     Returns:
         What was left out, by reason, and what there was.
     """
-    from daft import col
-
-    chosen, counts = SETS[name], Counter()
-    rows = read_rows(files)
-    ids = [col(column).alias(id) for id, column in chosen.ids().items()] if options.keep_ids else []
-    columns = [col(chosen.anchor).alias("anchor"), col(chosen.positive).alias("positive"), *ids]
-    pairs = rows.where((col("kind") == chosen.kind) & col(chosen.anchor).not_null() & col(chosen.positive).not_null())
-    pairs = pairs.select("owner", "group", "split", *columns).collect()
+    kind, *ends = SETS[name]
+    sides, counts = dict(zip(("anchor", "positive"), ends, strict=True)), Counter()
+    columns = {side: f"text_{end}" for side, end in sides.items()}
+    columns |= {f"{side}_id": f"id_{end}" for side, end in sides.items() if options.keep_ids}
+    rows = read_rows(files).where(col("kind") == kind)
+    for end in ends:
+        rows = rows.where(col(f"text_{end}").not_null())
+    renamed = [col(column).alias(new) for new, column in columns.items()]
+    pairs = rows.select("owner", "group", "split", *renamed).collect()
     counts["pairs found"] = len(pairs)
-    for side in ("anchor", "positive"):
-        whole, pairs = pairs, _unheld(pairs, held, side).collect()
-        counts["pair: a text is also in a split held out"] += len(whole) - len(pairs)
-        whole, pairs = pairs, _distinct(pairs, side).collect()
-        counts["pair: a text is in another pair"] += len(whole) - len(pairs)
-    published = [col("anchor"), col("positive"), col("group").cast("string")]
-    published += [col(id) for id in chosen.ids() if options.keep_ids]
+    for side in sides:
+        before, pairs = pairs, _without(pairs, held_out, side).collect()
+        counts["pair: a text is also in a split held out"] += len(before) - len(pairs)
+        before, pairs = pairs, _distinct(pairs, side).collect()
+        counts["pair: a text is in another pair"] += len(before) - len(pairs)
+    ids = [name for name in columns if name not in sides]
     for number, split in enumerate(SPLITS):
-        frame = pairs.where(col("split") == number)
+        frame = pairs.where(col("split") == number).sort("owner")
         size = frame.count_rows()
-        limit = options.pairs if number == TRAIN else None
-        if limit is not None and size > limit:
-            frame = frame.sort("owner").limit(limit)
-            counts["pair: beyond the number asked for"] += size - limit
-            size = limit
+        if number == TRAIN and options.pairs is not None and size > options.pairs:
+            frame = frame.limit(options.pairs)
+            counts["pair: beyond the number asked for"] += size - options.pairs
         if size:
-            frame = frame.sort("owner").select(*published)
-            _write(frame, folder, name, split, size)
+            frame = frame.select(*sides, col("group").cast("string"), *ids)
+            schema = frame.schema().to_pyarrow_schema()
+            write_split(pa.RecordBatchReader.from_batches(schema, frame.to_arrow_iter()), folder, name, split)
     return Counter({reason: count for reason, count in counts.items() if count})
 
 
-def held_out(files: Sequence[str]) -> DataFrame:
+def held_out_texts(files: Sequence[str]) -> DataFrame:
     """Hashes of the texts in validation and test, with the number of the strictest split that has them.
 
     Args:
         files: Parquet files of `pairing.pair`.
     """
-    from daft import col
-    from daft.functions import hash, to_list
-
     rows = read_rows(files)
-    texts = [name for name in rows.column_names if name.startswith("text_") or name == "parent_text"]
-    frame = rows.where(col("split") != TRAIN).select(to_list(*map(col, texts)).alias("text"), "split").explode("text")
+    texts = [col(name) for name in rows.column_names if name.startswith("text_")]
+    frame = rows.where(col("split") != TRAIN).select(to_list(*texts).alias("text"), "split").explode("text")
     frame = frame.where(col("text").not_null()).with_column("text", hash(col("text")))
-    return frame.groupby("text").agg(col("split").max().alias("held")).collect()
+    return frame.groupby("text").agg(col("split").max().alias("strictest")).collect()
 
 
-def _unheld(pairs: DataFrame, held: DataFrame, side: str) -> DataFrame:
+def _without(pairs: DataFrame, held_out: DataFrame, side: str) -> DataFrame:
     """The pairs whose text on a side is in no stricter split than theirs."""
-    from daft import col
-    from daft.functions import hash
-
-    joined = pairs.with_column("text", hash(col(side))).join(held, on="text", how="left")
-    return joined.where(col("held").is_null() | (col("held") <= col("split"))).exclude("text", "held")
+    joined = pairs.with_column("text", hash(col(side))).join(held_out, on="text", how="left")
+    allowed = col("strictest").is_null() | (col("strictest") <= col("split"))
+    return joined.where(allowed).exclude("text", "strictest")
 
 
 def _distinct(pairs: DataFrame, side: str) -> DataFrame:
     """Of the pairs with the same text on a side the one drawn first."""
-    from daft import col
-
     return pairs.join(pairs.groupby(side).agg(col("owner").min()).select("owner"), on="owner", how="semi")
 
 
-def _write(frame: DataFrame, folder: Path, name: str, split: str, rows: int) -> None:
-    """Streams a frame of so many rows to Parquet files, in its order."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    total = -(-rows // FILE_ROWS)
-    batches, waiting = frame.to_arrow_iter(), []
-    for number in range(total):
-        wanted = min(FILE_ROWS, rows - number * FILE_ROWS)
-        writer = None
-        with atomic_file(folder / shard(name, split, number, total)) as path:
-            while wanted:
-                batch = waiting.pop() if waiting else next(batches)
-                if len(batch) > wanted:
-                    waiting.append(batch.slice(wanted))
-                    batch = batch.slice(0, wanted)
-                writer = writer or pq.ParquetWriter(path, batch.schema)
-                writer.write_table(pa.Table.from_batches([batch]))
-                wanted -= len(batch)
-            writer.close()
+def write_split(rows: pa.RecordBatchReader | pa.Table, folder: Path, config: str, split: str) -> None:
+    """Writes rows in their order to Parquet files as `build.shard` names them, of at most `FILE_ROWS` each."""
+    target, prefix = folder / config, f"{split}.tmp-"
+    pads.write_dataset(
+        rows,
+        target,
+        format="parquet",
+        basename_template=f"{prefix}{{i}}",
+        max_rows_per_file=FILE_ROWS,
+        max_rows_per_group=min(GROUP_ROWS, FILE_ROWS),
+        preserve_order=True,
+        existing_data_behavior="overwrite_or_ignore",
+    )
+    files = sorted(target.glob(f"{prefix}*"), key=lambda file: int(file.name.removeprefix(prefix)))
+    for number, file in enumerate(files):
+        file.rename(folder / shard(config, split, number, len(files)))

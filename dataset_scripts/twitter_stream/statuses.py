@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
+
+import orjson
+
+from dataset_scripts.base.reading import Dropped
+from dataset_scripts.twitter_stream.files import read_lines
 
 MINIMUM_CHARACTERS = 20  # a text must have more, since "congrats" answers anything (section 2)
 ALL_LANGUAGES = "all"
 USABLE, OTHER_LANGUAGE, TOO_SHORT = range(3)  # states of a tweet
-TWEET, REPLY, QUOTE, COUNT, FIRST = "tweet", "reply", "quote", "count", "first"  # kinds of rows
+TWEET, REPLY, QUOTE, COUNT = "tweet", "reply", "quote", "count"  # kinds of rows
 DIGITS = 19  # of a number of 63 bits
 NOTICES = {"delete", "limit", "warning", "disconnect", "scrub_geo", "status_withheld", "user_withheld", "event"}
 _URL = re.compile(r"http\S+|\b(?:pic\.twitter\.com|t\.co)/\S+")
@@ -41,20 +46,18 @@ class StatusReader:
 
     A `tweet` row says that a tweet was seen, with its text where it can be used. A `reply` or `quote` row has the
     answering tweet as `id`, the answered one as `parent`, and the answer's text. A retweet stands for the tweet that it
-    repeats, and a quoted tweet that comes along is one that was seen. The rows of `counts` have a reason in `text` and
-    how often it occurred in `number`.
+    repeats, and a quoted tweet that comes along is one that was seen.
 
     Args:
         language: Code of the tweets that are used, as Twitter gives it in `lang`; `all` for any.
+
+    Attributes:
+        counts: Kinds of lines, and what was broken with its first place.
     """
 
     def __init__(self, language: str) -> None:
-        from orjson import JSONDecodeError, loads
-
+        self.counts = Dropped()
         self._language = language
-        self._loads, self._error = loads, JSONDecodeError
-        self._counts: Counter[str] = Counter()
-        self._first: dict[str, str] = {}
         self._seen: set[tuple[int, int]] = set()
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
@@ -64,46 +67,35 @@ class StatusReader:
             lines: Each a JSON object, a blank, or broken.
             name: The file, for messages.
         """
-        counts = self._counts
         for number, line in enumerate(lines, start=1):
-            if len(line) < 3 and not line.strip():
-                counts["line: blank"] += 1
+            if not line.strip():
+                self.counts["line: blank"] += 1
                 continue
             try:
-                found = self._loads(line)
-            except self._error:
-                if line.strip():
-                    self.broken("line: malformed JSON", f"{name}, line {number}")
-                else:
-                    counts["line: blank"] += 1
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                self.counts.skip("line: malformed JSON", f"{name}, line {number}")
                 continue
-            status = _status(found)
+            status = _status(value)
             if status is None:
-                counts[_notice(found)] += 1
+                self.counts[_notice(value)] += 1
                 continue
-            counts["line: status"] += 1
+            self.counts["line: status"] += 1
             if isinstance(repeated := status.get("retweeted_status"), dict):
-                counts["retweets, replaced by the tweet"] += 1
+                self.counts["retweets, replaced by the tweet"] += 1
                 status = repeated
             yield from self._tweet(status)
 
-    def broken(self, reason: str, place: str) -> None:
-        """Counts what could not be read, and remembers the first place."""
-        self._counts[reason] += 1
-        self._first.setdefault(reason, place)
-
-    def counts(self) -> Iterator[Row]:
-        """Yields what was counted, and the first place of each thing that was broken."""
-        for reason, number in self._counts.items():
-            yield _row(COUNT, None, None, USABLE, reason, number)
-        for reason, place in self._first.items():
-            yield _row(FIRST, None, None, USABLE, f"{reason}\t{place}", 0)
+    def count_rows(self) -> Iterator[Row]:
+        """Yields a `count` row for each of `counts`: reason and first place in `text`, divided by a tab."""
+        for reason, number in self.counts.items():
+            yield _row(COUNT, None, None, USABLE, f"{reason}\t{self.counts.first.get(reason, '')}", number)
 
     def _tweet(self, status: dict[str, Any]) -> Iterator[Row]:
         """The rows of a status and of the one that it quotes."""
         id, text = _number(status, "id"), _text(status)
         if id is None or text is None:
-            self._counts["status: without id or text"] += 1
+            self.counts["status: without id or text"] += 1
             return
         quoted = status.get("quoted_status")
         parents = [(REPLY, _number(status, "in_reply_to_status_id")), (QUOTE, _number(status, "quoted_status_id"))]
@@ -127,22 +119,30 @@ class StatusReader:
                 yield _row(kind, id, parent, state, text, 0)
 
 
+def read_part(path: str, start: int, stop: int, language: str) -> Iterator[Row]:
+    """Yields the rows of a part, see `files.Part`, and of what was counted in it."""
+    reader = StatusReader(language)
+    for name, lines in read_lines(Path(path), start, stop, reader.counts):
+        yield from reader.read(lines, name)
+    yield from reader.count_rows()
+
+
 def _row(kind: str, id: int | None, parent: int | None, state: int, text: str, number: int) -> Row:
     return {"kind": kind, "id": id, "parent": parent, "state": state, "text": text, "number": number}
 
 
-def _status(found: Any) -> dict[str, Any] | None:
+def _status(value: Any) -> dict[str, Any] | None:
     """The status that a line is, or has under `tweet` as some collections do."""
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         return None
-    if "text" in found or "full_text" in found:
-        return found
-    return found["tweet"] if isinstance(found.get("tweet"), dict) else None
+    if "text" in value or "full_text" in value:
+        return value
+    return value["tweet"] if isinstance(value.get("tweet"), dict) else None
 
 
-def _notice(found: Any) -> str:
+def _notice(value: Any) -> str:
     """What a line is that is no status: notices have their kind as their only key, deletions also a time."""
-    kind = next((key for key in found if key in NOTICES), None) if isinstance(found, dict) else None
+    kind = next((key for key in value if key in NOTICES), None) if isinstance(value, dict) else None
     return f"line: {kind} notice" if kind else "line: neither status nor notice"
 
 

@@ -53,7 +53,7 @@ def mine(files: list[Path], folder: Path) -> dict[str, float]:
 
     def read(files: list[Path], folder: Path) -> None:
         pieces = list(parts(files))
-        size = mining.shard_size(sum(piece["bytes"] for piece in pieces), os.cpu_count() or 1)
+        size = mining.shard_size(sum(piece.bytes for piece in pieces), os.cpu_count() or 1)
         parsing.parse(pieces, folder, options, parsing.bucket_count(pieces), size)
 
     read(files[:1], folder / "first")  # what happens once is not measured
@@ -96,9 +96,9 @@ def co_pairs(count: int, folder: Path, scan: bool) -> dict[str, float]:
     (folder / "shard-0" / "bucket=0").mkdir(parents=True)
     frame.to_parquet(folder / "shard-0" / "bucket=0" / "rows.parquet")
     begin = seconds()
-    folders, _ = pairing.pair([folder / "shard-0"], folder / "work", MiningOptions(pairs=None), 1, [])
-    files = [str(file) for each in folders for file in sorted((each / pairing.ROWS).glob("*.parquet"))]
-    counts = sets.write_set("coreply", files, sets.held_out(files), folder, MiningOptions(pairs=None))
+    options = MiningOptions(pairs=None)
+    files, _ = pairing.pair([folder / "shard-0"], folder / "work", options, 1, [])
+    counts = sets.write_set("coreply", files, sets.held_out_texts(files), folder, options)
     return {"seconds": seconds() - begin, "pairs": counts["pairs found"]}
 
 

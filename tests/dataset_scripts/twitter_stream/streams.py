@@ -10,17 +10,23 @@ import lzma
 import random
 import tarfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 
-from dataset_scripts.twitter_stream.files import parts, read_part
-from dataset_scripts.twitter_stream.statuses import COUNT, FIRST, StatusReader
+from dataset_scripts.twitter_stream.files import parts
+from dataset_scripts.twitter_stream.statuses import COUNT, StatusReader, read_part
 
-PACKERS = {".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+PACKERS = {
+    ".bz2": bz2.compress,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
+}
 
 
 def status(id: int, text: str, lang: str = "en", **fields: Any) -> dict[str, Any]:
@@ -88,29 +94,29 @@ def archive(path: Path, members: dict[str, bytes]) -> Path:
 
 def divided(rows: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, int], dict[str, str]]:
     """Rows of tweets and answers; reason -> count; reason -> first place."""
-    rows = list(rows)
-    counts: dict[str, int] = {}
+    tweets, counts, first = [], Counter(), {}
     for row in rows:
-        if row["kind"] == COUNT:
-            counts[row["text"]] = counts.get(row["text"], 0) + row["number"]
-    first = dict(row["text"].split("\t") for row in rows if row["kind"] == FIRST)
-    return [row for row in rows if row["kind"] not in (COUNT, FIRST)], counts, first
+        if row["kind"] != COUNT:
+            tweets.append(row)
+            continue
+        reason, place = row["text"].split("\t")
+        counts[reason] += row["number"]
+        if place:
+            first.setdefault(reason, place)
+    return tweets, counts, first
 
 
 def parse(*items: dict[str, Any] | bytes, lang: str = "en") -> tuple[list[tuple], dict[str, int], dict[str, str]]:
     """What `StatusReader` makes of lines; rows as (kind, id, parent, state, text)."""
     reader = StatusReader(lang)
-    found = [*reader.read(lines(items).splitlines(keepends=True), "one.json"), *reader.counts()]
-    rows, counts, first = divided(found)
-    return [(row["kind"], row["id"], row["parent"], row["state"], row["text"]) for row in rows], counts, first
+    rows = reader.read(lines(items).splitlines(keepends=True), "one.json")
+    tweets, counts, first = divided([*rows, *reader.count_rows()])
+    return [(row["kind"], row["id"], row["parent"], row["state"], row["text"]) for row in tweets], counts, first
 
 
 def read(*paths: Path, lang: str = "en") -> tuple[list[dict[str, Any]], dict[str, int], dict[str, str]]:
     """What `read_part` makes of all parts of files."""
-    found = []
-    for part in parts(paths):
-        found += read_part(part["path"], part["start"], part["stop"], lang)
-    return divided(found)
+    return divided(row for part in parts(paths) for row in read_part(part.path, part.start, part.stop, lang))
 
 
 def table(folder: Path, name: str) -> dict[str, list[dict[str, Any]]]:

@@ -7,12 +7,14 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import daft
 import psutil
 import pyarrow.parquet as pq
 import pytest
@@ -25,83 +27,61 @@ from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
 from tests.dataset_scripts.twitter_stream.streams import tables
 
 ROOT = Path(__file__).parents[3]
+PROCESS = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
 def test_a_ray_cluster_of_two_workers_gives_the_same_rows(mined, stream, tmp_path):
     command = [sys.executable, "-m", "tests.dataset_scripts.twitter_stream.mine_ray"]
-    done = subprocess.run(
-        [*command, tmp_path / "out", tmp_path / "work", *stream],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    words = [*command, tmp_path / "out", tmp_path / "work", *stream]
+    done = subprocess.run(words, capture_output=True, timeout=300, **PROCESS)
     assert done.returncode == 0, done.stderr[-3000:]
-    folder, found = mined
+    folder, counts = mined
     assert tables(tmp_path / "out") == tables(folder)
-    assert pq.read_table(tmp_path / "out" / mining.EXCLUDED) == pq.read_table(folder / mining.EXCLUDED)
+    assert pq.read_table(tmp_path / "out" / mining.HASHES) == pq.read_table(folder / mining.HASHES)
     counted = json.loads(done.stdout.splitlines()[-1])
     assert counted.pop("machines") == 2
-    assert counted == {"lines": found.lines, "tweets": found.tweets, "sets": found.sets}
+    assert counted == {"lines": counts.lines, "tweets": counts.tweets, "sets": counts.sets}
 
 
-def test_wrong_engines_are_refused(native):
-    with pytest.raises(ValueError, match=r"--engine must be one of native, ray, got 'spark'"):
-        start_engine("spark")
-    with pytest.raises(ValueError, match=r"--address .* needs --engine ray"):
-        start_engine("native", "ray://nowhere.example:10001")
+def test_addresses_that_are_none_or_do_not_answer_are_refused(native):
     start_engine("native")  # it may be chosen again
-
-
-def test_a_missing_package_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "daft", None)
-    with pytest.raises(ValueError, match=r"mining needs daft: pip install 'opinion-transformers\[scale\]'"):
-        start_engine("native")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        with pytest.raises(OSError, match=r"^--address 127\.0\.0\.1:.* no Ray cluster answers"):
+            start_engine("ray", f"127.0.0.1:{silent.getsockname()[1]}")
+    for address in ("ray://nowhere.example:10001", "head", ":1", "head:x"):
+        with pytest.raises(ValueError, match=f"^--address must be host:port .*'{address}'"):
+            start_engine("ray", address)
 
 
 def test_failures_of_an_engine_say_what_to_do(native):
-    with (
-        pytest.raises(OSError, match=r"stopped \(last\); what was finished is kept, give the same command again"),
-        engine_errors(),
-    ):
+    message = r"stopped \(last\); what was finished is kept, give the same command again"
+    with pytest.raises(OSError, match=message), engine_errors():
         raise RuntimeError("first\nlast\n")
     with pytest.raises(ValueError, match=r"^--test is wrong$"), engine_errors():
         raise ValueError("--test is wrong")
 
 
-@pytest.fixture
-def stray(native, monkeypatch):
-    """Lets each write leave what a worker that was killed would: an empty file, and a whole one that was repeated."""
-    import daft
-
+def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, monkeypatch):
     real, left = daft.DataFrame.write_parquet, []
 
     def write_parquet(frame, folder, **options):
+        """Leaves what a worker that was killed would: an empty file, and a whole one that was repeated."""
         written = real(frame, folder, **options)
-        for path in written.to_pydict()["path"]:
-            left.append(Path(shutil.copy(path, Path(path).with_name("again.parquet"))))
-            left.append(Path(path).with_name("empty.parquet"))
-            left[-1].touch()
+        for path in map(Path, written.to_pydict()["path"]):
+            left.append(Path(shutil.copy(path, path.with_name("again.parquet"))))
+            path.with_name("empty.parquet").touch()
         return written
 
     monkeypatch.setattr(daft.DataFrame, "write_parquet", write_parquet)
-    return left
-
-
-def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, stray):
-    found = mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS), buckets=2)
-    # at least one shard with buckets 0 and 1 and counts, and rows of two buckets, two files each
-    assert len(stray) >= 10 and not list((tmp_path / "work").rglob("again.parquet"))
-    assert not list((tmp_path / "work").rglob("empty.parquet"))
-    assert tables(tmp_path / "out") == tables(mined[0])
-    assert (found.lines, found.tweets, found.sets) == (mined[1].lines, mined[1].tweets, mined[1].sets)
+    counts = mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS), buckets=2)
+    # at least one shard with buckets 0 and 1 and counts, and rows of two buckets
+    assert len(left) >= 5 and not [*(tmp_path / "work").rglob("again.parquet"), *tmp_path.rglob("empty.parquet")]
+    assert tables(tmp_path / "out") == tables(mined[0]) and counts == mined[1]
 
 
 def test_rows_that_another_machine_wrote_elsewhere_are_missed(native, tmp_path, monkeypatch):
-    import daft
-
     real = daft.DataFrame.write_parquet
 
     def elsewhere(frame, folder, **options):
@@ -114,25 +94,22 @@ def test_rows_that_another_machine_wrote_elsewhere_are_missed(native, tmp_path, 
         write_rows(daft.from_pydict({"number": [1, 2]}), tmp_path / "rows", "number")
 
 
-def test_what_was_paired_with_other_options_is_removed(native, stream, tmp_path):
-    found = []
-    for positives in (5, 4):
-        options = MiningOptions(**OPTIONS, positives=positives)
-        mine(stream, tmp_path / "out", tmp_path / "work", options, ["quote"], buckets=1)
-        found.append([path.name for path in (tmp_path / "work").glob("paired-*")])
-    assert [len(names) for names in found] == [1, 1] and found[0] != found[1]
-
-
 class Killed(BaseException):
     """Stands for the end of the process."""
 
 
+def stamps(folder, pattern):
+    """File -> when it was written; not those of folders that are being written."""
+    files = [path for path in folder.glob(pattern) if path.is_file() and ".tmp" not in str(path.relative_to(folder))]
+    return {path: path.stat().st_mtime_ns for path in files}
+
+
 def test_a_mine_goes_on_from_the_shards_and_buckets_that_were_finished(mined, stream, tmp_path, monkeypatch):
     monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
-    out, work, options = tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS)
+    out, work = tmp_path / "out", tmp_path / "work"
 
-    def run():
-        return mine(stream, out, work, options, buckets=3)
+    def run(**options):
+        return mine(stream, out, work, MiningOptions(**OPTIONS, **options), buckets=3)
 
     def killed(module, name, place, after):
         """Runs until a function is called again after so many times, and leaves half of what it writes."""
@@ -146,10 +123,9 @@ def test_a_mine_goes_on_from_the_shards_and_buckets_that_were_finished(mined, st
                 raise Killed
             return real(*arguments)
 
-        with monkeypatch.context() as patched:
+        with monkeypatch.context() as patched, pytest.raises(Killed):
             patched.setattr(module, name, function)
-            with pytest.raises(Killed):
-                run()
+            run()
 
     killed(parsing, "_parse_shard", 1, after=2)
     shards = stamps(work, "rows/shard-*/*/*.parquet")
@@ -160,18 +136,13 @@ def test_a_mine_goes_on_from_the_shards_and_buckets_that_were_finished(mined, st
     (paired / ".bucket-1.1.tmp").mkdir()  # of a process that could not clean up
     (paired / ".bucket-1.1.tmp" / "half.parquet").write_bytes(b"PAR1")
     buckets = stamps(paired, "bucket-0/**/*")
-    found = run()
+    counts = run()
     assert shards.items() < stamps(work, "rows/shard-*/*/*.parquet").items()
     assert buckets and buckets.items() <= stamps(paired, "bucket-0/**/*").items()
     assert not list((work / "rows").glob("*.tmp"))
-    assert tables(out) == tables(mined[0])
-    assert (found.lines, found.tweets, found.sets) == (mined[1].lines, mined[1].tweets, mined[1].sets)
-
-
-def stamps(folder, pattern):
-    """File -> when it was written; not those of folders that are being written."""
-    files = [path for path in folder.glob(pattern) if path.is_file() and ".tmp" not in str(path.relative_to(folder))]
-    return {path: path.stat().st_mtime_ns for path in files}
+    assert tables(out) == tables(mined[0]) and counts == mined[1]
+    run(positives=4)  # what was paired with other options is removed
+    assert list(work.glob("paired-*")) != [paired] and len(list(work.glob("paired-*"))) == 1
 
 
 # a worker that comes to the second or third file for the first time says so, and waits for its end
@@ -179,8 +150,9 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from dataset_scripts.twitter_stream import mining, parsing
-from dataset_scripts.twitter_stream.files import read_part
 from dataset_scripts.commands import app
+
+read_part = parsing.read_part
 
 def waiting(path, start, stop, language):
     here = Path(path).with_suffix(".here")
@@ -199,14 +171,13 @@ def test_a_killed_process_goes_on_where_it_was(mined, stream, tmp_path):
     raw.mkdir()
     for path in stream:
         shutil.copy2(path, raw)
-    options = [f"--{name}" if value is True else f"--{name}={value}" for name, value in OPTIONS.items()]
+    options = [f"--{name}={value}" if value is not True else f"--{name}" for name, value in OPTIONS.items()]
     command = [sys.executable, "-c", KILLED, "build", "twitter_stream", raw, "-o", out, "--keep_work", *options]
-    settings = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
 
     @contextmanager
     def at_work(name):
         """A process whose worker reads a file."""
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings) as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **PROCESS) as process:
             while not (raw / name).exists():
                 assert process.poll() is None, process.communicate()
                 time.sleep(0.01)
@@ -231,7 +202,7 @@ def test_a_killed_process_goes_on_where_it_was(mined, stream, tmp_path):
         process.kill()
     second = stamps(rows, "shard-*/*/*.parquet")
     assert first.items() < second.items() and not out.exists()
-    subprocess.run(command, check=True, capture_output=True, timeout=120, **settings)
+    subprocess.run(command, check=True, capture_output=True, timeout=120, **PROCESS)
     assert second.items() < stamps(rows, "shard-*/*/*.parquet").items()
     assert tables(out) == tables(mined[0])
     assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]

@@ -7,11 +7,13 @@ import random
 import pytest
 
 import dataset_scripts.twitter_stream.files as stream_files
-from dataset_scripts.twitter_stream import TwitterStream
+from dataset_scripts.twitter_stream.builder import TwitterStream
 from dataset_scripts.twitter_stream.files import is_stream_file, parts
+from dataset_scripts.twitter_stream.statuses import read_part
 from tests.dataset_scripts.twitter_stream.streams import archive, lines, pack, read, said, status, write
 
 DAMAGE = "file: cut off or damaged"
+PACKINGS = (".gz", ".bz2", ".xz", ".zst")
 
 
 def tweets(start, stop):
@@ -23,50 +25,36 @@ def ids(rows):
     return [row["id"] for row in rows]
 
 
-@pytest.mark.parametrize("packing", ["", ".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("packing", ["", *PACKINGS])
 @pytest.mark.parametrize("kind", [".json", ".jsonl", ".ndjson", ".JSON"])
 def test_every_packing_gives_the_same_rows(tmp_path, kind, packing):
-    assert is_stream_file(f"00{kind}{packing}")
-    rows, counts, first = read(write(tmp_path / f"00{kind}{packing}", tweets(1, 40)))
+    path = tmp_path / f"00{kind}{packing}"
+    assert is_stream_file(path.name)
+    # several streams put together, and no end of the last line
+    path.write_bytes(b"".join(pack(path.name, lines(tweets(n, n + 13))) for n in (1, 14)))
+    path.write_bytes(path.read_bytes() + pack(path.name, lines(tweets(27, 40)).rstrip()))
+    rows, counts, first = read(path)
     assert ids(rows) == list(range(1, 40)) and rows[0]["text"].startswith(said("1"))
     assert (counts, first) == ({"line: status": 39}, {})
 
 
 @pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip"])
 def test_archives_of_such_files(tmp_path, ending):
-    members = {f"2020/11/01/{n:02}.json{packing}": None for n, packing in enumerate(("", ".gz", ".bz2", ".xz", ".zst"))}
-    members = {name: pack(name, lines(tweets(10 * n + 1, 10 * n + 6))) for n, name in enumerate(members)}
+    names = [f"2020/11/01/{n:02}.json{packing}" for n, packing in enumerate(("", *PACKINGS))]
+    members = {name: pack(name, lines(tweets(10 * n + 1, 10 * n + 6))) for n, name in enumerate(names)}
     path = archive(tmp_path / f"day{ending}", {**members, "notes.txt": b"no tweets", "2020/._00.json": b"\x00"})
     rows, counts, first = read(path)
     assert ids(rows) == [10 * n + m for n in range(5) for m in range(1, 6)]
     assert (counts, first) == ({"line: status": 25}, {})
 
 
-def test_files_put_together_are_read_to_their_end(tmp_path):
-    for packing in (".gz", ".bz2", ".xz", ".zst"):
-        path = tmp_path / f"00.json{packing}"
-        path.write_bytes(b"".join(pack(path.name, lines(tweets(n, n + 3))) for n in (1, 4, 7)))
-        assert ids(read(path)[0]) == list(range(1, 10)), packing
-
-
-def test_the_last_line_needs_no_end(tmp_path):
-    path = tmp_path / "00.json"
-    path.write_bytes(lines(tweets(1, 4)).rstrip())
-    assert ids(read(path)[0]) == [1, 2, 3]
-
-
-@pytest.mark.parametrize("packing", [".gz", ".bz2", ".xz", ".zst"])
-def test_what_lies_before_a_cut_is_kept(tmp_path, packing):
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_what_lies_before_a_cut_is_kept_and_a_file_of_another_kind_is_counted(tmp_path, packing):
     path = write(tmp_path / f"00.json{packing}", tweets(1, 12_000))
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
     rows, counts, first = read(path)
     assert 4_000 < len(rows) < 9_000 and ids(rows) == list(range(1, len(rows) + 1))
-    assert counts[DAMAGE] == 1 and first[DAMAGE].startswith(f"00.json{packing}")
-
-
-@pytest.mark.parametrize("packing", [".gz", ".bz2", ".xz", ".zst"])
-def test_a_file_of_another_kind_is_counted(tmp_path, packing):
-    path = tmp_path / f"00.json{packing}"
+    assert counts == {"line: status": len(rows), DAMAGE: 1} and first[DAMAGE].startswith(f"00.json{packing} (")
     path.write_bytes(b"<html>not found</html>")
     rows, counts, first = read(path, write(tmp_path / "01.json", tweets(1, 3)))
     assert ids(rows) == [1, 2]
@@ -86,8 +74,7 @@ def test_an_archive_that_is_cut_off_gives_what_lies_before(tmp_path, ending):
 
 @pytest.mark.parametrize("cut", [0, 100])  # at the end of a member, and in a header
 def test_a_tar_file_that_stops_between_members_is_noticed(tmp_path, cut):
-    content = b"x" * 512
-    path = archive(tmp_path / "day.tar", {"00.json": lines(tweets(1, 3)), "01.json": content})
+    path = archive(tmp_path / "day.tar", {"00.json": lines(tweets(1, 3)), "01.json": b"x" * 512})
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.index(b"01.json") + cut])
     rows, counts, first = read(path)
@@ -104,27 +91,22 @@ def test_a_damaged_member_loses_only_its_end(tmp_path):
         assert counts[DAMAGE] == 2 and first[DAMAGE].startswith(f"{name}: 00.json.gz")
 
 
-def test_a_zip_file_that_is_cut_off_is_counted(tmp_path):
-    path = archive(tmp_path / "day.zip", {"00.json": lines(tweets(1, 9))})
-    path.write_bytes(path.read_bytes()[:-30])
-    rows, counts, first = read(path)
-    assert (rows, counts) == ([], {DAMAGE: 1}) and first[DAMAGE].startswith("day.zip")
-
-
 @pytest.mark.parametrize(
     ("place", "damage", "count"),
     [
         (16, b"\x00\xff\xff\x7f", 2),  # of the end: where the list of members begins, so that they would before 0
         (-45, b"\xff", 1),  # the last name in the list
+        (0, None, 1),  # cut off there
     ],
 )
-def test_a_zip_file_with_a_place_or_name_that_cannot_be_is_counted(tmp_path, place, damage, count, monkeypatch):
+def test_a_damaged_list_of_the_members_of_a_zip_file_is_counted(tmp_path, place, damage, count, monkeypatch):
     monkeypatch.setattr(stream_files, "PART_BYTES", 1)
     path = archive(tmp_path / "day.zip", {"é.json": lines(tweets(1, 3)), f"é{'é' * 25}.json": lines(tweets(3, 5))})
     content = bytearray(path.read_bytes())
     start = content.index(b"PK\x05\x06") + place
-    content[start : start + len(damage)] = damage
-    path.write_bytes(content)
+    if damage:
+        content[start : start + len(damage)] = damage
+    path.write_bytes(content if damage else content[:start])
     rows, counts, first = read(path)
     assert (rows, counts) == ([], {DAMAGE: count}) and first[DAMAGE].startswith("day.zip (")
 
@@ -137,9 +119,9 @@ def test_parts_of_an_archive_are_together_the_whole(tmp_path, name, monkeypatch)
     size = len(next(iter(members.values())))
     for wanted, expected in ((size // 2, 9), (size * 3 - 500, 3)):
         monkeypatch.setattr(stream_files, "PART_BYTES", wanted)
-        found = list(parts([path]))
-        assert len(found) in (expected, expected + 1)  # with the empty one at the end
-        assert sum(part["bytes"] for part in found) == sum(map(len, members.values()))
+        pieces = list(parts([path]))
+        assert len(pieces) in (expected, expected + 1)  # with the empty one at the end
+        assert sum(part.bytes for part in pieces) == sum(map(len, members.values()))
         assert read(path) == whole
 
 
@@ -155,38 +137,27 @@ def test_parts_of_a_tar_file_that_is_cut_off(tmp_path, monkeypatch):
 @pytest.mark.parametrize("size", [1, 57, 300, 4096])
 def test_parts_of_a_plain_file_are_together_the_whole(tmp_path, size, monkeypatch):
     path = write(tmp_path / "00.jsonl", [*tweets(1, 30), b"", b"broken", *tweets(30, 60)])
+    path.write_bytes(path.read_bytes().rstrip())
     whole = read(path)
     monkeypatch.setattr(stream_files, "PART_BYTES", size)
     monkeypatch.setattr(stream_files, "PACKING", 1)
-    found = list(parts([path]))
-    assert len(found) == -(-path.stat().st_size // size)
-    assert sum(part["bytes"] for part in found) == path.stat().st_size
+    pieces = list(parts([path]))
+    assert len(pieces) == -(-path.stat().st_size // size)
+    assert sum(part.bytes for part in pieces) == path.stat().st_size
     rows, counts, first = read(path)
     assert (rows, counts) == whole[:2]
     assert first["line: malformed JSON"].startswith("00.jsonl")
 
 
-def test_an_empty_file_has_a_part_and_no_rows(tmp_path):
-    for name in ("00.json", "00.json.zst"):
-        path = tmp_path / name
-        path.write_bytes(b"")
-        assert len(list(parts([path]))) == 1
-        assert read(path)[0] == []
-
-
-def test_a_file_that_changes_is_another_part(tmp_path):
-    path = write(tmp_path / "00.json", tweets(1, 3))
-    before = list(parts([path]))
-    write(path, tweets(3, 5))
-    assert list(parts([path])) != before
-
-
-def test_a_file_that_cannot_be_read_now_is_an_error(tmp_path):
-    gone = parts([write(tmp_path / "00.json.gz", tweets(1, 3))])
-    found = next(gone)
-    (tmp_path / "00.json.gz").unlink()
-    with pytest.raises(FileNotFoundError, match=r"00\.json\.gz"):
-        list(stream_files.read_part(found["path"], found["start"], found["stop"], "en"))
+def test_files_that_are_empty_change_or_go(tmp_path):
+    for path in (tmp_path / "00.json", tmp_path / "00.json.zst"):
+        path.touch()
+        assert len(list(parts([path]))) == 1 and read(path) == ([], {}, {})
+    before = list(parts([write(path, tweets(1, 3))]))
+    assert list(parts([write(path, tweets(3, 5))])) != before  # another part, though it has the name
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"00\.json\.zst"):
+        list(read_part(*before[0][:3], "en"))
 
 
 def test_only_files_of_the_stream_are_found(tmp_path):
@@ -194,5 +165,5 @@ def test_only_files_of_the_stream_are_found(tmp_path):
         write(tmp_path / name, [])
     for name in ("notes.txt", "00.json.bz2.part", ".hidden.json", "a/._01.jsonl", "x.csv", "x.parquet", "README"):
         write(tmp_path / name, [])
-    found = [path.relative_to(tmp_path).as_posix() for path in TwitterStream.find_files(tmp_path)]
-    assert found == ["a/01.jsonl", "b/00.json.bz2", "c.ZIP", "day.tar", "day.tar.gz", "z.json.zst"]
+    files = [path.relative_to(tmp_path).as_posix() for path in TwitterStream.find_files(tmp_path)]
+    assert files == ["a/01.jsonl", "b/00.json.bz2", "c.ZIP", "day.tar", "day.tar.gz", "z.json.zst"]

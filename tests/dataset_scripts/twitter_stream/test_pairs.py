@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import random
 from collections import Counter
 
@@ -13,7 +14,6 @@ from dataset_scripts.twitter_stream import mining, parsing
 from dataset_scripts.twitter_stream.conversations import TRAIN, conversations
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
-from tests.dataset_scripts.twitter_stream import streams
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
 from tests.dataset_scripts.twitter_stream.streams import (
     archive,
@@ -29,14 +29,16 @@ from tests.dataset_scripts.twitter_stream.streams import (
     tables,
     write,
 )
+from tests.dataset_scripts.twitter_stream.streams import conversations as invented
 
 ALL_TRAIN = {"test": 1e-6, "validation": 1e-6, "pairs": None}
 NAMES = ("quote", "reply", "coquote", "coreply")
 
 
 def run(tmp_path, files, names=NAMES, buckets=1, **options):
-    found = mine(files, tmp_path / "out", tmp_path / "work", MiningOptions(**options), names, buckets=buckets)
-    return tables(tmp_path / "out") if (tmp_path / "out").exists() else {}, found
+    """Split by set of what is mined, and the counts."""
+    counts = mine(files, tmp_path / "out", tmp_path / "work", MiningOptions(**options), names, buckets)
+    return tables(tmp_path / "out") if (tmp_path / "out").exists() else {}, counts
 
 
 def id_pairs(rows):
@@ -47,36 +49,25 @@ def id_pairs(rows):
 def small(native, tmp_path_factory):
     """Seven tweets and what was said to them, over two files and an archive."""
     folder = tmp_path_factory.mktemp("small")
-    one, five = status(1, said("one")), status(5, said("five"))
-    six = status(6, said("six, cut…"), truncated=True)
+    one, five, six = status(1, said("one")), status(5, said("five")), status(6, said("six, cut…"), truncated=True)
     whole = {**six, "extended_tweet": {"full_text": said("six, cut and the whole of it")}}
-    files = [
-        write(
-            folder / "00.json",
-            [
-                *(reply(71, 7, said("seven one")), reply(11, 1, said("one one")), reply(61, 6, said("six one"))),
-                *(reply(21, 2, said("two one")), delete(9), b"broken {", six, reply(16, 1, said("ONE"))),
-                *(status(3, said("po polsku"), lang="pl"), reply(31, 3, said("three one"))),
-            ],
-        ),
-        write(
-            folder / "01.json.bz2",
-            [
-                *(one, reply(12, 1, said("one two")), reply(13, 1, said("one two")), retweet(99, whole)),
-                *(reply(14, 1, said("po polsku"), lang="pl"), reply(15, 1, "@ana_example ok thanks"), b""),
-                *(status(4, "short"), reply(41, 4, said("four one")), reply(8, 8, said("eight, to itself"))),
-                *(reply(12, 1, said("one two")), retweet(98, one)),  # seen again
-            ],
-        ),
-        archive(
-            folder / "day.tar",
-            {
-                "02.json.gz": pack("x.gz", lines([reply(22, 2, said("two two")), quote(51, five, said("five one"))])),
-                "03.json": lines([status(7, said("seven")), quote(52, five, "@bo_example " + said("five two"))]),
-            },
-        ),
+    first = [
+        *(reply(71, 7, said("seven one")), reply(11, 1, said("one one")), reply(61, 6, said("six one"))),
+        *(reply(21, 2, said("two one")), delete(9), b"broken {", six, reply(16, 1, said("ONE"))),
+        *(status(3, said("po polsku"), lang="pl"), reply(31, 3, said("three one"))),
     ]
-    return run(folder, files, keep_ids=True, **ALL_TRAIN)
+    second = [
+        *(one, reply(12, 1, said("one two")), reply(13, 1, said("one two")), retweet(99, whole)),
+        *(reply(14, 1, said("po polsku"), lang="pl"), reply(15, 1, "@ana_example ok thanks"), b""),
+        *(status(4, "short"), reply(41, 4, said("four one")), reply(8, 8, said("eight, to itself"))),
+        *(reply(12, 1, said("one two")), retweet(98, one)),  # seen again
+    ]
+    third = {
+        "02.json.gz": pack("x.gz", lines([reply(22, 2, said("two two")), quote(51, five, said("five one"))])),
+        "03.json": lines([status(7, said("seven")), quote(52, five, "@bo_example " + said("five two"))]),
+    }
+    files = [write(folder / "00.json", first), write(folder / "01.json.bz2", second)]
+    return run(folder, [*files, archive(folder / "day.tar", third)], keep_ids=True, **ALL_TRAIN)
 
 
 def test_pairs_by_hand(small):
@@ -93,23 +84,16 @@ def test_pairs_by_hand(small):
     assert second == [21, 22]  # replies to a tweet that nobody saw
 
 
-def test_texts_are_those_of_the_ids(small):
+def test_texts_and_conversations_are_those_of_the_ids(small):
     texts = {
         **{1: "one", 11: "one one", 12: "one two", 13: "one two", 6: "six, cut and the whole of it", 61: "six one"},
         **{7: "seven", 71: "seven one", 21: "two one", 22: "two two"},
         **{5: "five", 51: "five one", 52: "five two"},
     }
-    for splits in small[0].values():
-        for row in splits["train"]:
-            assert row["anchor"] == said(texts[row["anchor_id"]])
-            assert row["positive"] == said(texts[row["positive_id"]])
-
-
-def test_conversations_by_hand(small):
     groups = {}
-    for splits in small[0].values():
-        for row in splits["train"]:
-            groups.setdefault(row["group"], set()).update({row["anchor_id"] // 10 or row["anchor_id"]})
+    for row in (row for splits in small[0].values() for row in splits["train"]):
+        assert row["anchor"] == said(texts[row["anchor_id"]]) and row["positive"] == said(texts[row["positive_id"]])
+        groups.setdefault(row["group"], set()).add(row["anchor_id"] // 10 or row["anchor_id"])
     assert sorted(map(sorted, groups.values())) == [[1], [2], [5], [6], [7]]
 
 
@@ -119,7 +103,7 @@ def test_every_reason_is_counted(small):
         **{"line: status": 23, "line: delete notice": 1, "line: malformed JSON": 1, "line: blank": 1},
         "retweets, replaced by the tweet": 2,
     }
-    assert found.first == {"line: malformed JSON": "00.json, line 6"}
+    assert found.lines.first == {"line: malformed JSON": "00.json, line 6"}
     assert found.tweets == {
         # 1, 5, 6, 7, 8, 11, 12, 13, 16, 21, 22, 31, 41, 51, 52, 61, 71; 3 and 14; 4 and 15
         **{"tweet: usable": 17, "tweet: in another language": 2, "tweet: too short": 2},
@@ -149,27 +133,20 @@ def texts_of(rows):
     return {text for value in values for text in ([value] if isinstance(value, str) else value)}
 
 
-def test_no_text_is_in_a_split_that_is_held_out_less(mined):
-    folder, found = mined
+def test_no_text_and_no_conversation_is_in_two_splits(mined):
+    folder, counts = mined
+    texts, groups = ({split: set() for split in ("train", "validation", "test")} for _ in range(2))
     built = tables(folder)
-    assert found.sets["reply"]["pair: a text is also in a split held out"] > 0
-    held = {split: set() for split in ("train", "validation", "test")}
     for splits in built.values():
         for split, rows in splits.items():
-            held[split] |= texts_of(rows)
-    assert held["train"] and not held["train"] & (held["validation"] | held["test"])
-    for name in NAMES:
-        assert not texts_of(built[name]["validation"]) & held["test"]
-    assert said("the same") in held["test"]
-
-
-def test_no_conversation_is_divided(mined):
-    groups = {split: set() for split in ("train", "validation", "test")}
-    for splits in tables(mined[0]).values():
-        for split, rows in splits.items():
+            texts[split] |= texts_of(rows)
             groups[split] |= {row["group"] for row in rows}
-    assert sum(map(len, groups.values())) == len(set.union(*groups.values())) == 90
-    assert mined[1].tweets["conversations"] == 90
+    assert counts.sets["reply"]["pair: a text is also in a split held out"] > 0
+    assert texts["train"] and not texts["train"] & (texts["validation"] | texts["test"])
+    assert said("the same") in texts["test"]
+    for name in NAMES:
+        assert not texts_of(built[name]["validation"]) & texts["test"]
+    assert sum(map(len, groups.values())) == len(set.union(*groups.values())) == counts.tweets["conversations"] == 90
 
 
 def test_one_pair_of_each_answered_tweet(mined):
@@ -193,8 +170,6 @@ def test_draws_take_every_answer_alike(mined):
 
 def repacked(folder, stream):
     """The same statuses in another order, under other names, packed in other ways, some of them twice."""
-    import bz2
-
     items = [line for path in stream for line in bz2.decompress(path.read_bytes()).splitlines()]
     random.Random(1).shuffle(items)
     half = len(items) // 2
@@ -213,8 +188,7 @@ def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_p
     assert len(list((tmp_path / "work" / "rows").iterdir())) == (3 if change == "shards" else 1)
     assert built == tables(mined[0])
     assert (found.tweets, found.sets) == (mined[1].tweets, mined[1].sets)
-    name = mining.EXCLUDED
-    assert pq.read_table(tmp_path / "out" / name) == pq.read_table(mined[0] / name)
+    assert pq.read_table(tmp_path / "out" / mining.HASHES) == pq.read_table(mined[0] / mining.HASHES)
 
 
 def test_another_seed_draws_others(mined, stream, tmp_path):
@@ -228,24 +202,15 @@ def test_another_seed_draws_others(mined, stream, tmp_path):
         assert len(groups[0] & groups[1]) < min(map(len, groups))
 
 
-def test_a_limit_takes_the_first_of_the_draw(mined, stream, tmp_path):
-    built, found = run(tmp_path, stream, ["reply"], **{**OPTIONS, "pairs": 50})
+def test_a_limit_takes_the_first_of_the_draw_and_large_sets_are_several_files(mined, stream, tmp_path, monkeypatch):
+    monkeypatch.setattr("dataset_scripts.twitter_stream.sets.FILE_ROWS", 20)
+    built, counts = run(tmp_path, stream, ["reply"], **OPTIONS, pairs=50)
     before = table(mined[0], "reply")
-    assert built["reply"]["train"] == before["train"][:50]
-    assert {split: built["reply"][split] for split in ("validation", "test")} == {
-        split: before[split] for split in ("validation", "test")
-    }
-    beyond = found.sets["reply"]["pair: beyond the number asked for"]
-    assert beyond == len(before["train"]) - 50
-
-
-def test_large_sets_are_several_files(mined, stream, tmp_path, monkeypatch):
-    monkeypatch.setattr("dataset_scripts.twitter_stream.sets.FILE_ROWS", 100)
-    built, _ = run(tmp_path, stream, ["reply"], **OPTIONS)
-    count = len(built["reply"]["train"])
-    sizes = [len(pq.read_table(path)) for path in sorted((tmp_path / "out" / "reply").glob("train-*"))]
-    assert sizes == [100] * (count // 100) + [count % 100]
-    assert built["reply"] == table(mined[0], "reply")
+    assert built["reply"] == {**before, "train": before["train"][:50]}
+    assert counts.sets["reply"]["pair: beyond the number asked for"] == len(before["train"]) - 50
+    files = sorted((tmp_path / "out" / "reply").glob("train-*"))
+    assert [path.name for path in files] == [f"train-0000{n}-of-00003.parquet" for n in range(3)]
+    assert [pq.read_metadata(path).num_rows for path in files] == [20, 20, 10]
 
 
 def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
@@ -291,5 +256,4 @@ def test_shares_of_conversations():
 
 
 def test_the_invented_conversations_are_what_these_tests_say():
-    items = streams.conversations()
-    assert len(items) == 90 * (1 + 3 * 8 + 3)
+    assert len(invented()) == 90 * (1 + 3 * 8 + 3)

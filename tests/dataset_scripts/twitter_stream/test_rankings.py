@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dataset_scripts.twitter_stream.mining import EXCLUDED, check_excluded, mine
+from dataset_scripts.twitter_stream.mining import HASHES, mine
 from dataset_scripts.twitter_stream.options import MiningOptions, keyed_hash
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
 from tests.dataset_scripts.twitter_stream.streams import quote, reply, said, status, table, tables, write
@@ -72,7 +72,7 @@ def test_no_tweet_of_a_benchmark_is_in_a_training_set(mined):
 
 
 def test_hashes_name_every_tweet_of_the_benchmarks_and_no_other(mined):
-    hashes = pq.read_table(mined[0] / EXCLUDED)["tweet"].to_pylist()
+    hashes = pq.read_table(mined[0] / HASHES)["tweet"].to_pylist()
     assert hashes == sorted(set(hashes))
     ids = sorted(everything(mined[0])[1])
     known = {keyed_hash(id, OPTIONS["salt"]) for id in ids}
@@ -81,39 +81,40 @@ def test_hashes_name_every_tweet_of_the_benchmarks_and_no_other(mined):
 
 
 def test_a_second_build_leaves_them_out(mined, stream, tmp_path):
-    ids, files = everything(mined[0])[1], [mined[0] / EXCLUDED]
-    check_excluded(files, OPTIONS["salt"])
-    options = MiningOptions(**{**OPTIONS, "seed": 3, "queries": 10})
-    without = mine(stream, tmp_path / "without", tmp_path / "work", options)
-    found = mine(stream, tmp_path / "out", tmp_path / "work", options, excluded=files)
-    assert (without.lines, without.tweets["answer: excluded"]) == (found.lines, 0)
-    assert found.tweets["answer: excluded"] > 500
+    ids = everything(mined[0])[1]
+    options = {**OPTIONS, "seed": 3, "queries": 10}
+    without = mine(stream, tmp_path / "without", tmp_path / "work", MiningOptions(**options))
+    excluding = MiningOptions(**options, exclude=[str(mined[0])])
+    counts = mine(stream, tmp_path / "out", tmp_path / "work", excluding)
+    assert (without.lines, without.tweets["answer: excluded"]) == (counts.lines, 0)
+    assert counts.tweets["answer: excluded"] > 500
     used = {}
     for name in ("without", "out"):
-        built = tables(tmp_path / name)
-        rows = [row for splits in built.values() for rows in splits.values() for row in rows]
+        rows = [row for splits in tables(tmp_path / name).values() for rows in splits.values() for row in rows]
         used[name] = {row[side] for row in rows for side in ("anchor_id", "positive_id") if side in row}
         used[name] |= {id_of(text) for row in rows if "query" in row for text in texts_of(row)} - {None}
     assert len(used["without"] & ids) > 400
     assert used["out"] and not used["out"] & ids
 
 
-def test_the_wrong_salt_is_noticed(mined, tmp_path):
-    with pytest.raises(ValueError, match=r"benchmark_tweets\.parquet was built with another --salt"):
-        check_excluded([mined[0] / EXCLUDED], "the salt of a lake")
-    pq.write_table(pa.table({"tweet": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(ValueError, match=r"other\.parquet was built with another --salt"):
-        check_excluded([tmp_path / "other.parquet"], OPTIONS["salt"])
-    (tmp_path / "broken.parquet").write_bytes(b"x")
-    with pytest.raises(ValueError, match=r"broken\.parquet is no file of hashes"):
-        check_excluded([tmp_path / "broken.parquet"], OPTIONS["salt"])
+def test_hashes_that_would_not_be_recognised_are_refused(mined, native, tmp_path):
+    def refused(folder, message, salt=OPTIONS["salt"]):
+        with pytest.raises(ValueError, match=message):
+            mine([], tmp_path / "out", tmp_path / "work", MiningOptions(exclude=[str(folder)], salt=salt))
+
+    refused(mined[0], r"benchmark_tweets\.parquet was built with another --salt", "the salt of a lake")
+    refused(tmp_path, r"^--exclude .* has no benchmark_tweets\.parquet: build it with --salt")
+    pq.write_table(pa.table({"tweet": [1]}), tmp_path / HASHES)
+    refused(tmp_path, r"benchmark_tweets\.parquet was built with another --salt")
+    (tmp_path / HASHES).write_bytes(b"x")
+    refused(tmp_path, r"benchmark_tweets\.parquet is no file of hashes")
 
 
 def test_there_are_no_hashes_without_a_salt_or_without_benchmarks(native, stream, tmp_path):
     mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**{**OPTIONS, "salt": None}), ["dq"])
-    assert tables(tmp_path / "out").keys() == {"dq"} and not (tmp_path / "out" / EXCLUDED).exists()
+    assert tables(tmp_path / "out").keys() == {"dq"} and not (tmp_path / "out" / HASHES).exists()
     mine(stream, tmp_path / "out2", tmp_path / "work", MiningOptions(**OPTIONS), ["quote"])
-    assert tables(tmp_path / "out2").keys() == {"quote"} and not (tmp_path / "out2" / EXCLUDED).exists()
+    assert tables(tmp_path / "out2").keys() == {"quote"} and not (tmp_path / "out2" / HASHES).exists()
 
 
 def test_sizes_are_options_and_what_is_too_little_is_counted(native, tmp_path):
@@ -136,29 +137,8 @@ def test_sizes_are_options_and_what_is_too_little_is_counted(native, tmp_path):
     many = MiningOptions(positives=2, negatives=34, **shares)  # there are 33 answers in other conversations
     found = mine(files, tmp_path / "out2", tmp_path / "work", many, names)
     assert found.sets["dr"] == {"queries found": 12, "query: too few answers of other conversations": 12}
-    assert tables(tmp_path / "out2") == {} if (tmp_path / "out2").exists() else True
+    assert not (tmp_path / "out2").exists()
     just = MiningOptions(positives=2, negatives=33, **shares)
     found = mine(files, tmp_path / "out3", tmp_path / "work", just, ["dr"])
     assert found.sets["dr"] == {"queries found": 12, "query: same text as another": 1}
     assert len(table(tmp_path / "out3", "dr")["test"]) == 11
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": 1.5}, "--validation and --test"),
-        ({"test": 0}, "--validation and --test"),
-        ({"test": 0.5, "validation": 0.5}, "--validation and --test"),
-        ({"test": True}, "--validation and --test"),
-        ({"queries": 0}, "--queries"),
-        ({"positives": -1}, "--positives"),
-        ({"negatives": 2.5}, "--negatives"),
-        ({"pairs": 0}, "--pairs"),
-        ({"pairs": True}, "--pairs"),
-        ({"lang": ""}, "--lang"),
-        ({"seed": -1}, "--seed"),
-    ],
-)
-def test_wrong_options_name_themselves(options, message):
-    with pytest.raises(ValueError, match=message):
-        MiningOptions(**options)

@@ -1,0 +1,220 @@
+"""The tweet stream on the command line: what it writes, publishes, refuses, and takes from its work folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from dataset_scripts.base.hub import publish_dataset
+from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
+from dataset_scripts.base.sources import DEMO_FOLDER
+from dataset_scripts.commands import app
+from dataset_scripts.twitter_stream.builder import TwitterStream
+from dataset_scripts.twitter_stream.rankings import BENCHMARKS
+from dataset_scripts.twitter_stream.sets import SETS
+from tests.dataset_scripts.twitter_stream.count_tweets import count
+from tests.dataset_scripts.twitter_stream.streams import conversations, delete, reply, said, status, tables, write
+
+SALT = ["--salt", "salt of the seas"]
+SHARES = ["--test", "0.3", "--validation", "0.2"]
+ALL_TRAIN = ["--test", "0.000001", "--validation", "0.000001"]
+
+
+def run(data, out, *options):
+    """Status, and what was printed."""
+    words = ["build", "twitter_stream", str(data), "-o", str(out), *map(str, options)]
+    done = CliRunner().invoke(app, words, prog_name="opinion corpus")
+    return done.exit_code, done.output
+
+
+def summary(out):
+    return json.loads((out / "summary.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory):
+    """A folder of files of the stream, one of them damaged, and a file of something else."""
+    folder, items = tmp_path_factory.mktemp("raw") / "stream", conversations()
+    write(folder / "00.json.bz2", [*items[:1500], b"broken {"])
+    write(folder / "01.jsonl", items[1500:])
+    write(folder / "02.json.gz", [delete(number) for number in range(1, 300)])
+    (folder / "02.json.gz").write_bytes((folder / "02.json.gz").read_bytes()[:-20])
+    (folder / "notes.txt").write_text("not of the stream")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(raw, tmp_path_factory):
+    """The folder of a build with a salt."""
+    out = tmp_path_factory.mktemp("built") / "tweets"
+    code, printed = run(raw, out, *SHARES, *SALT)
+    assert code == 0 and "1 line: malformed JSON, first in 00.json.bz2, line 1501\n" in printed
+    assert "1 file: cut off or damaged, first in 02.json.gz (" in printed
+    assert "not supported" not in printed  # of an engine that does not know what it was asked for
+    assert [path.name for path in out.parent.iterdir()] == ["tweets"]
+    return out
+
+
+def test_every_configuration_loads(built):
+    assert list(TwitterStream.FEATURES) == [*SETS, *BENCHMARKS]
+    for name, features in TwitterStream.FEATURES.items():
+        loaded = datasets.load_dataset(str(built), name, cache_dir=str(built.parent / "cache"))
+        assert set(loaded) == ({"train", "validation", "test"} if name in SETS else {"validation", "test"})
+        for split, rows in loaded.items():
+            assert rows.features == features and len(rows) == summary(built)["configs"][name]["rows"][split]
+
+
+def test_the_summary_says_what_was_read(built):
+    configs = summary(built)["configs"]
+    facts = configs["quote"]["facts"]
+    assert facts["line: status"] == 2430 and facts["conversations"] == 90
+    assert facts["line: malformed JSON"] == 1 and facts["file: cut off or damaged"] == 1
+    assert 90 < facts["line: delete notice"] < 90 + 299
+    assert facts["pairs found"] == 90 and configs["reply"]["facts"] == {"pairs found": 90 * 9}
+    assert summary(built)["empty"] == {} and summary(built)["options"].keys() == {"seed", "test", "validation"}
+
+
+def test_an_independent_count_finds_the_same_in_the_demonstration(tmp_path):
+    expected = count(DEMO_FOLDER / "tweets")
+    assert run(DEMO_FOLDER / "tweets", tmp_path / "out", *SHARES)[0] == 0
+    configs = summary(tmp_path / "out")["configs"]
+    facts = configs["quote"]["facts"]
+    assert {name: configs[name]["facts"]["pairs found"] for name in SETS} == expected["pairs"]
+    assert facts["tweet: usable"] == expected["tweets"]["usable"]
+    assert sum(number for fact, number in facts.items() if fact.startswith("tweet:")) == expected["tweets"]["distinct"]
+    names = {"statuses": "line: status", "retweets replaced": "retweets, replaced by the tweet"}
+    names |= {"blank": "line: blank", "delete notices": "line: delete notice"}
+    assert {name: facts[fact] for name, fact in names.items()} == {name: expected["lines"][name] for name in names}
+
+
+def test_it_is_published_privately_only_with_the_hashes_and_without_accounts_links_or_ids(built):
+    for path in built.rglob("*.parquet"):
+        rows = pq.read_table(path).to_pylist()
+        assert not [row for row in rows if any(part in str(row) for part in ("@", "http", "_example"))]
+        assert not rows[0].keys() & {"anchor_id", "positive_id", "id", "owner", "child"}
+    card, told = (built / "README.md").read_text(), (built / "summary.json").read_text()
+    assert SALT[1] not in card + told and str(built.parent) not in card + told and "--salt SECRET" in card
+    with pytest.raises(ValueError, match="must not be published"):
+        publish_dataset(built, "org/tweets", dry_run=True)
+    staged = publish_dataset(built, "org/tweets", private=True, dry_run=True)
+    assert "benchmark_tweets.parquet" in staged["files"] and staged["skipped"] == []
+    assert "benchmark_tweets" not in str(yaml.safe_load(card.split("---")[1])["configs"])
+
+
+def test_a_build_leaves_out_the_benchmarks_of_another(raw, built, tmp_path):
+    assert run(raw, tmp_path / "out", *SHARES, *SALT, "--seed", "3", "--exclude", built)[0] == 0
+    first, second = (
+        [row for splits in tables(out).values() for rows in splits.values() for row in rows]
+        for out in (built, tmp_path / "out")
+    )
+    ranked = {text for row in first if "query" in row for text in (row["query"], *row["positives"], *row["negatives"])}
+    used = {text for row in second for value in row.values() for text in ([value] if isinstance(value, str) else value)}
+    assert len(ranked) > 500 and len(used) > 500 and ranked & used <= {said("the same")}
+    assert summary(tmp_path / "out")["configs"]["quote"]["facts"]["answer: excluded"] > 500
+    assert summary(tmp_path / "out")["options"]["exclude"] == ["tweets"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--test", "0.96"], "--validation and --test are shares that leave some for training, got 0.05 and 0.96"),
+        (["--test", "0"], "--test 0: it must be greater than 0"),
+        (["--engine", "spark"], "--engine spark: choose from native, ray"),
+        (["--address", "ray://nowhere:1"], "--address is that of a Ray cluster: it needs --engine ray"),
+        (["--queries", "none"], "--queries none: give a whole number"),
+        (["--pairs", "0"], "--pairs 0: it must be greater than 0"),
+        (["--lang", ""], "--lang must be a language as Twitter calls it, or all"),
+        (["--salt", "salt"], "--salt must have 16 characters or more"),
+        (["--exclude", "x"], "--exclude compares salted hashes: give the --salt"),
+        (["--exclude", "x", *SALT], "--exclude x has no benchmark_tweets.parquet"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_read(raw, tmp_path, options, message):
+    code, errors = run(raw, tmp_path / "out", *options)
+    assert code == 2 and f"error: {message}" in errors and "goes on from" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_extra_is_named(raw, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "dataset_scripts.twitter_stream.mining", raising=False)
+    monkeypatch.setitem(sys.modules, "daft", None)
+    code, errors = run(raw, tmp_path / "out")
+    assert code == 2 and "error: mining needs daft: pip install 'opinion-transformers[scale]'" in errors
+
+
+def test_data_without_stream_files_or_usable_rows(tmp_path):
+    raw, out = tmp_path / "raw", tmp_path / "out"
+    write(raw / "notes.txt", [])
+    assert "belongs to twitter_stream; it needs files of the archived stream" in run(raw, out)[1]
+    write(raw / "00.json", [delete(1), status(2, said("alone"))])
+    code, errors = run(raw, out)
+    assert code == 2 and "no usable row" in errors and not out.exists()
+
+
+def test_what_the_stream_held_is_reported_with_the_first_that_has_rows(tmp_path):
+    raw, out = tmp_path / "raw", tmp_path / "out"
+    write(raw / "00.json", [reply(2, 1, said("two")), reply(3, 1, said("three")), delete(4), delete(5), b"broken {"])
+    assert run(raw, out, *ALL_TRAIN, "--lang", "all")[0] == 0
+    configs, card = summary(out)["configs"], (out / "README.md").read_text()
+    counted = {"line: status": 2, "line: delete notice": 2, "line: malformed JSON": 1, "conversations": 1}
+    assert list(configs) == ["coreply"] and configs["coreply"]["facts"].items() > {*counted.items(), ("pairs found", 1)}
+    assert "| line: delete notice | 2 |" in card and yaml.safe_load(card.split("---\n")[1])["language"] == [
+        "multilingual"
+    ]
+    code, errors = run(raw, out, "--config", "quote", "--config", "cr")
+    assert code == 2 and "(quote, cr): no usable row" in errors
+    assert "'line: delete notice': 2, 'line: malformed JSON': 1, 'line: status': 2" in errors
+    builder = TwitterStream.open(raw, "quote", cache_dir=str(tmp_path / "cache"))
+    with pytest.raises(ValueError, match=r"no usable row in 1 file.* Dropped: \{'line: delete notice': 2"):
+        builder.download_and_prepare()
+
+
+def test_what_lies_in_the_work_folder_is_used_only_where_it_fits(tmp_path):
+    raw, out, work = tmp_path / "raw", tmp_path / "out", tmp_path / ".out-work"
+    german = status(3, said("drei"), lang="de")
+    first = write(raw / "00.json", [status(1, said("one")), reply(2, 1, said("two")), german])
+    write(raw / "01.json", [reply(4, 3, said("vier"), lang="de")])
+    options = [*ALL_TRAIN, "--keep_work", "--config", "reply"]
+
+    def pairs(*more):
+        assert run(raw, out, *options, *more)[0] == 0
+        shards = {path.name: path.stat().st_mtime_ns for path in (work / "rows").glob("shard-*")}
+        return sorted((row["anchor"], row["positive"]) for row in tables(out)["reply"]["train"]), shards
+
+    english, shards = pairs()
+    assert english == [(said("one"), said("two"))] and len(shards) == 1
+    assert pairs("--pairs", "5", "--queries", "3") == (english, shards)  # which concern what comes later
+    others, other_shards = pairs("--lang", "de")
+    assert others == [(said("drei"), said("vier"))] and not shards.keys() & other_shards.keys()
+    assert pairs("--lang", "all")[0] == sorted(english + others)
+    before = first.stat()
+    write(first, [status(1, said("ONE")), reply(2, 1, said("six")), german])
+    os.utime(first, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert first.stat().st_size == before.st_size and pairs()[0] == [(said("one"), said("six"))]
+    first.unlink()
+    code, errors = run(raw, out, *options)
+    assert code == 2 and "no usable row" in errors
+    assert tables(out)["reply"]["train"]  # the build before is as it was
+
+
+def test_opened_as_a_builder_of_datasets(raw, tmp_path):
+    builder = TwitterStream.open(raw, "dr", cache_dir=tmp_path, test=0.3, validation=0.2)
+    builder.download_and_prepare()
+    loaded = builder.as_dataset()
+    assert set(loaded) == {"validation", "test"} and loaded["test"].features == RANKINGS != TWEET_PAIRS
+    assert builder.facts["line: status"] == 2430
+
+
+@pytest.mark.corpora
+def test_thirteen_real_minutes(corpora, tmp_path):
+    assert run(corpora / "twitter_stream" / "hs11046", tmp_path / "out", "--test", "0.2")[0] == 0
+    facts = next(iter(summary(tmp_path / "out")["configs"].values()))["facts"]
+    read = {fact: number for fact, number in facts.items() if fact.startswith(("line:", "file:", "retweets"))}
+    assert read == {"line: delete notice": 73_634, "line: status": 23_583, "retweets, replaced by the tweet": 12_086}
