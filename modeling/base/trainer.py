@@ -147,7 +147,7 @@ def remove_broken_checkpoints(folder: Path, needs_best: bool) -> None:
         folder: Of a phase's checkpoints.
         needs_best: Whether a checkpoint is of use only together with the best one so far, which it names.
     """
-    for path in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2])):
+    for path in sorted(folder.glob("checkpoint-*"), key=lambda path: (len(path.name), path.name)):
         try:
             record = read_json(path / COMPLETE)
             if record is None:

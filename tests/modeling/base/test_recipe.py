@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from modeling.base.rooms import get_options, systems
 from modeling.base.recipe import QUICK, SHARED, expand_grid, list_recipes, load_recipe
+from modeling.base.rooms import get_options, systems
 
 OWN = """
 system: stance

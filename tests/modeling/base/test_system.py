@@ -2,8 +2,8 @@
 
 import pytest
 
-from modeling.base.rooms import get_options, get_system, systems
 from modeling.base.recipe import load_recipe
+from modeling.base.rooms import get_options, get_system, systems
 from modeling.base.system import Data, System
 
 
