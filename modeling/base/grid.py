@@ -139,7 +139,7 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
             # side by side, where the points of several lines would hide each other
             aside = 0 if numeric else 0.08 * (number - (len(names) - 1) / 2)
             places = part["along"] if numeric else [ticks.index(value) + aside for value in part["along"]]
-            style = {"color": CYCLE[number % len(CYCLE)], "marker": MARKERS[number // len(CYCLE) % len(MARKERS)]}
+            style = {"color": CYCLE[number % len(CYCLE)], "marker": MARKERS[number % len(MARKERS)]}
             handles[line or "ours"] = axis.errorbar(
                 places, part["value"], part["deviation"], ls="-" if numeric else "none", ms=5, capsize=3, **style
             )
@@ -152,7 +152,8 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
             axis.minorticks_off()
         places = ticks if numeric else range(len(ticks))
         axis.set_xticks(places, [plain(shown(value)) for value in ticks], rotation=90 if len(ticks) > 6 else 0)
-        axis.set(title=plain(metric), xlabel=plain(along))
+        axis.set(xlabel=plain(along))
+        axis.set_title(plain(metric), fontsize="medium")
         axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)
     legend_below(figure, handles)
     save_figure(figure, path, title)
