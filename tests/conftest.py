@@ -29,7 +29,7 @@ def tiny_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like those `python -m dataset_scripts` writes, with pairs, triplets and similarity."""
+    """A folder like those `opinion corpus build` writes, with pairs, triplets and similarity."""
     from tests.tiny import save_data
 
     return save_data(tmp_path_factory.mktemp("data") / "tiny-debates")
