@@ -11,8 +11,9 @@ import os
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -56,7 +57,7 @@ class Part(NamedTuple):
 
 def is_stream_file(name: str) -> bool:
     """Whether a file name is one of the stream: lines of JSON, packed or not, or an archive of such files."""
-    return _visible(name, (*ENDINGS, *ARCHIVES))
+    return _is_visible(name, (*ENDINGS, *ARCHIVES))
 
 
 def parts(files: Iterable[Path]) -> Iterator[Part]:
@@ -77,7 +78,7 @@ def parts(files: Iterable[Path]) -> Iterator[Part]:
             limit *= PACKING
             places = [(start, min(limit, size - start)) for start in range(0, size, limit)]
         elif name.endswith((".tar", ".zip")) and size > limit:
-            places = _members_at(path)
+            places = _places(path)
         for start, stop, count in list(_successive(places, limit)) or [(0, 0, size)]:
             yield Part(str(path), start, stop, count, changed)
 
@@ -92,9 +93,12 @@ def read_lines(path: Path, start: int, stop: int, dropped: Dropped) -> Iterator[
     """
     with _damage(path.name, dropped):
         if path.name.lower().endswith(ARCHIVES):
-            for name, content in _members(path, start, stop):
-                place = f"{path.name}: {name}"
-                yield place, _lines(content, name, place, dropped)
+            for place, _, name, opened in _members(path, start):
+                if stop and place >= stop:
+                    return
+                if _is_visible(name, ENDINGS):
+                    with opened() as content:
+                        yield f"{path.name}: {name}", _lines(content, name, f"{path.name}: {name}", dropped)
             return
         place = f"{path.name} from byte {start:,} on" if start else path.name
         with path.open("rb") as content:
@@ -142,41 +146,32 @@ def _damage(place: str, dropped: Dropped) -> Iterator[None]:
         dropped.skip("file: cut off or damaged", f"{place} ({error})")
 
 
-def _visible(name: str, endings: tuple[str, ...]) -> bool:
+def _is_visible(name: str, endings: tuple[str, ...]) -> bool:
     return name.lower().endswith(endings) and not Path(name).name.startswith(".")
 
 
-def _members(path: Path, start: int, stop: int) -> Iterator[tuple[str, BinaryIO]]:
-    """Yields (name, content) of the members of a part."""
+def _members(path: Path, start: int = 0) -> Iterator[tuple[int, int, str, Callable[[], BinaryIO]]]:
+    """Yields where a member is (see `Part`), its packed size, its name, and what opens it, from `start` on."""
     if path.name.lower().endswith(".zip"):
         with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist()[start : stop or None]:
-                if _visible(info.filename, ENDINGS) and not info.is_dir():
-                    with archive.open(info) as content:
-                        yield info.filename, content
+            for number, info in enumerate(archive.infolist()[start:], start):
+                yield number, info.compress_size, info.filename, partial(archive.open, info)
         return
     with path.open("rb") as file:
         file.seek(start)
         with tarfile.open(fileobj=file, mode="r:*") as archive:
             for member in archive:
-                if stop and member.offset >= stop:
-                    return
-                if member.isfile() and _visible(member.name, ENDINGS):
-                    yield member.name, archive.extractfile(member)
+                name = member.name if member.isfile() else ""
+                yield member.offset, member.size, name, partial(archive.extractfile, member)
             archive.fileobj.seek(archive.offset)
             if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):  # what `tarfile` takes for the end
                 raise tarfile.ReadError("the end is missing")
 
 
-def _members_at(path: Path) -> Iterator[tuple[int, int]]:
-    """Where an archive's members begin, and their packed sizes; up to what is damaged, which its reader counts."""
+def _places(path: Path) -> Iterator[tuple[int, int]]:
+    """Where an archive's members are, and their packed sizes; up to what is damaged, which its reader counts."""
     with _damage(path.name, Dropped()):
-        if path.name.lower().endswith(".zip"):
-            with zipfile.ZipFile(path) as archive:
-                yield from enumerate(info.compress_size for info in archive.infolist())
-        else:
-            with tarfile.open(path, "r:") as archive:
-                yield from ((member.offset, member.size) for member in archive)
+        yield from (member[:2] for member in _members(path))
 
 
 def _successive(places: Iterable[tuple[int, int]], limit: int) -> Iterator[tuple[int, int, int]]:

@@ -1,4 +1,4 @@
-"""Second stage: each answered tweet with the answers that are drawn for it, bucket by bucket."""
+"""Second stage: conversations, their splits, and each answered tweet with the answers that are drawn for it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import daft
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from daft import DataFrame, Expression, Window, col, lit
 from daft.functions import length, lpad, row_number, substr, when
 from tqdm import tqdm
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
-from dataset_scripts.twitter_stream.conversations import write_conversations
+from dataset_scripts.base.splits import connected
 from dataset_scripts.twitter_stream.engine import read_rows, write_rows
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.parsing import bucket_files
 from dataset_scripts.twitter_stream.statuses import OTHER_LANGUAGE, QUOTE, REPLY, TOO_SHORT, TWEET, USABLE
 
+TRAIN, VALIDATION, TEST = range(3)  # places in `splits.SPLITS`
 WIDTH = 6  # digits of a text's length
 CHILD = {"text": "text", "child_id": "id", "child_hash": "hash"}  # column -> as it is called with `_0`, `_1` ...
 PARENT = {"parent_text": "text", "owner_id": "id", "owner_hash": "hash"}  # ... with `_parent`
@@ -53,7 +57,7 @@ def pair(
     groups = folder / "conversations"
     if not groups.is_dir():
         with atomic_folder(groups) as temporary:
-            number = write_conversations(shards, temporary, options, buckets)
+            number = _write_conversations(shards, temporary, options, buckets)
             write_json(temporary / COUNTED, {"conversations": number})
     counts = Counter(read_json(groups / COUNTED))
     for bucket in tqdm(range(buckets), desc="pair", unit="bucket", disable=None):
@@ -65,6 +69,49 @@ def pair(
         counts.update(read_json(target / COUNTED))
     paired = [sorted((folder / f"bucket-{bucket}").glob("*.parquet")) for bucket in range(buckets)]
     return [str(file) for files in paired for file in files], counts
+
+
+def _write_conversations(shards: Sequence[Path], folder: Path, options: MiningOptions, buckets: int) -> int:
+    """Writes the `group` and `split` of each answered tweet (`owner`), a file for each bucket; returns how many groups.
+
+    Tweets of any language connect, since what lies between two English ones may be in another. This is the one step
+    that sees the whole stream at once, as two numbers of 64 bits for each answer.
+    """
+    links = {"owner": np.empty(0, np.uint64), "child": np.empty(0, np.uint64)}
+    if files := [file for bucket in range(buckets) for file in bucket_files(shards, bucket)]:
+        answers = daft.read_parquet(files).where(col("kind").is_in([REPLY, QUOTE]))
+        table = answers.select(*links).to_arrow()
+        links = {name: table[name].to_numpy() for name in links}
+    owners, groups, splits = conversations(*links.values(), options.seed, options.validation, options.test)
+    for bucket in range(buckets):
+        here = owners % np.uint64(buckets) == bucket
+        table = pa.table({"owner": owners[here], "group": groups[here], "split": splits[here]})
+        pq.write_table(table, folder / f"bucket-{bucket}.parquet")
+    return int(groups.max(initial=-1)) + 1
+
+
+def conversations(
+    owners: np.ndarray, children: np.ndarray, seed: int, validation: float, test: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers the conversations, and divides them.
+
+    Args:
+        owners: Answered tweets, numbers of 64 bits that tell tweets apart, shape (n,).
+        children: Their answers, shape (n,).
+        seed: Of the split.
+        validation: Share of the conversations, in (0, 1).
+        test: Share of the conversations, in (0, 1).
+
+    Returns:
+        The different owners in ascending order, the number of each one's conversation and of its split; nothing of it
+        depends on the order of the answers.
+    """
+    tweets, places = np.unique(np.concatenate([owners, children]), return_inverse=True)
+    groups = connected(places.reshape(2, -1), len(tweets))  # numbered in the order of the tweets, which are sorted
+    draws = np.random.default_rng(seed).random(groups.max(initial=-1) + 1)
+    split_of = np.select([draws < test, draws < test + validation], [TEST, VALIDATION], TRAIN).astype(np.int8)
+    answered = np.unique(places[: len(owners)])
+    return tweets[answered], groups[answered], split_of[groups[answered]]
 
 
 def _pair_bucket(

@@ -13,9 +13,9 @@ import pyarrow as pa
 from daft import DataFrame, col
 
 from dataset_scripts.base.splits import SPLITS
-from dataset_scripts.twitter_stream.conversations import TEST, VALIDATION
 from dataset_scripts.twitter_stream.engine import read_rows
 from dataset_scripts.twitter_stream.options import MiningOptions
+from dataset_scripts.twitter_stream.pairing import TEST, VALIDATION
 from dataset_scripts.twitter_stream.sets import write_split
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 

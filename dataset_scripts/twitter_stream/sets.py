@@ -14,9 +14,9 @@ from daft.functions import hash, to_list
 
 from dataset_scripts.base.build import shard
 from dataset_scripts.base.splits import SPLITS
-from dataset_scripts.twitter_stream.conversations import TRAIN
 from dataset_scripts.twitter_stream.engine import read_rows
 from dataset_scripts.twitter_stream.options import MiningOptions
+from dataset_scripts.twitter_stream.pairing import TRAIN
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 
 FILE_ROWS = 1_000_000  # of one Parquet file

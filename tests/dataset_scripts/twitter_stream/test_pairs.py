@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dataset_scripts.twitter_stream import mining, parsing
-from dataset_scripts.twitter_stream.conversations import TRAIN, conversations
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
+from dataset_scripts.twitter_stream.pairing import TRAIN, conversations
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
 from tests.dataset_scripts.twitter_stream.streams import (
     archive,

@@ -9,6 +9,11 @@ import pytest
 from dataset_scripts.twitter_stream.statuses import OTHER_LANGUAGE, TOO_SHORT, USABLE, clean
 from tests.dataset_scripts.twitter_stream.streams import delete, parse, quote, reply, retweet, said, status
 
+ONE, TWO = status(1, said("one")), status(2, said("two"))
+STATUS = {"line: status": 1}
+LONG = {"full_text": said("whole")}
+BIG = 1_200_000_000_000_000_001  # more than 53 bits: a float would be another one
+
 
 @pytest.mark.parametrize(
     ("text", "cleaned"),
@@ -18,12 +23,10 @@ from tests.dataset_scripts.twitter_stream.streams import delete, parse, quote, r
         ("&amp;lt; stays an entity", "&lt; stays an entity"),
         ("&quot;other&#39; entities", "&quot;other&#39; entities"),
         ("see HTTPS://T.CO/Example1, there", "see there"),  # the comma is no space
-        ("see http://t.co/example\nand", "see and"),
         ("@Ana_Example @bo: hello", ": hello"),
         ("mail ana@example.org", "mail ana.org"),
         ("https://t.co/@ana left", "left"),  # the URL goes first
-        ("  tabs\tand\u3000wide \r\n spaces ", "tabs and wide spaces"),
-        ("@ana_example https://t.co/example", ""),
+        ("  tabs\tand\u3000wide \r\n spaces http://t.co/example\nand", "tabs and wide spaces and"),
         ("＠ana_example said pic.twitter.com/example and t.co/example", "said and"),
         ("chat.co/menu is another place", "chat.co/menu is another place"),
     ],
@@ -32,150 +35,114 @@ def test_texts_are_cleaned_as_in_the_paper(text, cleaned):
     assert clean(text) == cleaned
 
 
-def test_a_text_of_20_characters_is_too_short_and_one_of_21_is_not():
-    rows, counts, _ = parse(status(1, "@ana_example " + "x" * 20 + " https://t.co/e"), status(2, "ż" * 21))
-    assert rows == [("tweet", 1, None, TOO_SHORT, ""), ("tweet", 2, None, USABLE, "ż" * 21)]
-    assert counts == {"line: status": 2}
-
-
-def test_a_reply_is_a_tweet_and_an_answer():
-    rows, _, _ = parse(reply(2, 1, said("Two")))
-    assert rows == [("tweet", 2, None, USABLE, said("two")), ("reply", 2, 1, USABLE, said("two"))]
-
-
-def test_a_quoted_tweet_was_seen():
-    first = status(1, said("one"))
-    rows, counts, _ = parse(quote(2, first, said("two")))
-    assert rows == [
-        ("tweet", 1, None, USABLE, said("one")),
-        ("tweet", 2, None, USABLE, said("two")),
-        ("quote", 2, 1, USABLE, said("two")),
-    ]
-    assert counts == {"line: status": 1}
-
-
-def test_a_quote_of_a_quote_connects_three_tweets():
-    second = status(2, said("two"), quoted_status_id=1, quoted_status_id_str="1")
-    rows, _, _ = parse(quote(3, second, said("three")))
-    assert [row[:3] for row in rows] == [("tweet", 2, None), ("quote", 2, 1), ("tweet", 3, None), ("quote", 3, 2)]
-
-
-def test_a_tweet_may_reply_and_quote():
-    both = quote(3, status(2, said("two")), said("three")) | {"in_reply_to_status_id": 1}
-    assert [row[:3] for row in parse(both)[0]] == [
-        *[("tweet", 2, None), ("tweet", 3, None), ("reply", 3, 1), ("quote", 3, 2)]
-    ]
-
-
-def test_a_retweet_is_replaced_by_its_tweet():
-    rows, counts, _ = parse(retweet(9, quote(2, status(1, said("one")), said("two"))))
-    assert [row[:3] for row in rows] == [("tweet", 1, None), ("tweet", 2, None), ("quote", 2, 1)]
-    assert counts == {"line: status": 1, "retweets, replaced by the tweet": 1}
-    assert parse(status(9, said("nine"), retweeted_status={}))[1]["status: without id or text"] == 1
-
-
-def test_the_whole_text_is_taken_where_there_is_one():
-    long = {"full_text": said("whole")}
-    assert parse(status(1, said("cut off…"), truncated=True, extended_tweet=long))[0][0][4] == said("whole")
-    assert parse({"id": 1, "lang": "en", **long})[0][0][4] == said("whole")
-    for odd in ({"full_text": None}, "text", {}):
-        assert parse(status(1, said("short"), extended_tweet=odd))[0][0][4] == said("short")
-
-
-def test_ids_may_be_numbers_or_texts():
-    number = 1_200_000_000_000_000_001  # more than 53 bits: a float would be another one
-    for names in ({"id": number}, {"id_str": str(number)}, {"id": str(number)}, {"id": 1, "id_str": str(number)}):
-        assert parse({"text": said("one"), "lang": "en", **names})[0][0][1] == number
-    assert parse({**reply(2, 1, said("two")), "in_reply_to_status_id": None})[0][1][:3] == ("reply", 2, 1)
+@pytest.mark.parametrize(
+    ("item", "links"),
+    [
+        (reply(2, 1, said("Two")), [("tweet", 2, None), ("reply", 2, 1)]),
+        (reply(1, 1, said("to itself")), [("tweet", 1, None)]),
+        ({**reply(2, 1, said("two")), "in_reply_to_status_id": None}, [("tweet", 2, None), ("reply", 2, 1)]),
+        (quote(2, ONE, said("two")), [("tweet", 1, None), ("tweet", 2, None), ("quote", 2, 1)]),
+        (
+            quote(3, status(2, said("two"), quoted_status_id=1), said("three")),
+            [("tweet", 2, None), ("quote", 2, 1), ("tweet", 3, None), ("quote", 3, 2)],
+        ),
+        (
+            quote(3, TWO, said("three")) | {"in_reply_to_status_id": 1},
+            [("tweet", 2, None), ("tweet", 3, None), ("reply", 3, 1), ("quote", 3, 2)],
+        ),
+        (retweet(9, quote(2, ONE, said("two"))), [("tweet", 1, None), ("tweet", 2, None), ("quote", 2, 1)]),
+        (
+            quote(2, ONE, said("two")) | {"quoted_status": {"id": None, "text": None}},
+            [("tweet", 2, None), ("quote", 2, 1)],
+        ),
+        ({"tweet": ONE, "label": 1}, [("tweet", 1, None)]),  # as other collections wrap it
+        *(
+            ({"text": said("x"), "lang": "en", **names}, [("tweet", BIG, None)])
+            for names in ({"id": BIG}, {"id_str": str(BIG)}, {"id": str(BIG)}, {"id": 1, "id_str": str(BIG)})
+        ),
+        *(
+            ({**ONE, **odd}, [("tweet", 1, None)])
+            for odd in (
+                {"retweeted_status": "x"},
+                {"quoted_status": [1]},
+                {"quoted_status": {"id": [2]}},
+                {"user": None},
+                {"in_reply_to_status_id": "none"},
+                {"in_reply_to_status_id_str": {}},
+                {"extended_tweet": 3},
+            )
+        ),
+    ],
+)
+def test_what_a_tweet_is_and_answers(item, links):
+    rows, counts, _ = parse(item)
+    assert [row[:3] for row in rows] == links
+    assert counts["line: status"] == 1 and all(row[3] == USABLE for row in rows)
 
 
 @pytest.mark.parametrize(
-    "id", [0, -1, 1 << 63, 10**40, 1.5, True, None, "", "x1", "١٢", "9" * 19, "9" * 5000, [1], {"id": 1}]
+    ("item", "lang", "state", "text"),
+    [
+        (status(1, "@ana_example " + "x" * 20 + " https://t.co/e"), "en", TOO_SHORT, ""),
+        (status(1, "ż" * 21), "en", USABLE, "ż" * 21),
+        (status(1, said("cut off…"), extended_tweet=LONG), "en", USABLE, said("whole")),
+        ({"id": 1, "lang": "en", **LONG}, "en", USABLE, said("whole")),
+        *(
+            (status(1, said("one"), extended_tweet=odd), "en", USABLE, said("one"))
+            for odd in ({"full_text": None}, "x")
+        ),
+        (status(1, said("jeden"), lang="pl"), "en", OTHER_LANGUAGE, ""),
+        (status(1, said("jeden"), lang="pl"), "pl", USABLE, said("jeden")),
+        ({"id": 1, "text": said("one")}, "en", OTHER_LANGUAGE, ""),
+        ({"id": 1, "text": said("one")}, "all", USABLE, said("one")),
+    ],
 )
-def test_a_tweet_with_an_impossible_id_is_counted_and_lost(id):
-    rows, counts, _ = parse({"id": id, "text": said("one"), "lang": "en"}, status(2, said("two")))
+def test_which_text_can_be_used(item, lang, state, text):
+    assert parse(item, lang=lang) == ([("tweet", 1, None, state, text)], STATUS, {})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"id": id} for id in (0, -1, 1 << 63, 1.5, True, None, "", "x1", "١٢", "9" * 19, "9" * 5000, [1], {"id": 1})]
+    + [{"id": 1, "text": text} for text in (None, 3, ["a"], {})]
+    + [{"id": 1, "retweeted_status": {}}],
+)
+def test_a_tweet_without_id_or_text_is_counted_and_lost(fields):
+    rows, counts, _ = parse({"text": said("one"), "lang": "en", **fields}, TWO)
     assert [row[1] for row in rows] == [2]
+    assert counts.pop("retweets, replaced by the tweet", 0) == ("retweeted_status" in fields)
     assert counts == {"line: status": 2, "status: without id or text": 1}
 
 
-def test_a_tweet_does_not_answer_itself():
-    assert [row[0] for row in parse(reply(1, 1, said("one")))[0]] == ["tweet"]
-
-
-def test_other_languages_and_all():
-    tweets = [status(1, said("one")), status(2, said("two"), lang="pl"), {"id": 3, "text": said("three")}]
-    assert [(row[3], row[4]) for row in parse(*tweets)[0]] == [
-        *[(USABLE, said("one")), (OTHER_LANGUAGE, ""), (OTHER_LANGUAGE, "")]
-    ]
-    assert [row[3] for row in parse(*tweets, lang="pl")[0]] == [OTHER_LANGUAGE, USABLE, OTHER_LANGUAGE]
-    assert [row[4] for row in parse(*tweets, lang="all")[0]] == [said("one"), said("two"), said("three")]
-
-
-def test_notices_and_blank_lines_are_counted():
+def test_notices_blank_lines_and_other_json_are_counted():
     rows, counts, first = parse(
         *(delete(1), delete(2), {"limit": {"track": 3}}, {"scrub_geo": {}}, {"warning": {}}, {"disconnect": {}}),
-        *(b"", b"  ", b"\t\t\t\t\t", {"friends": [1]}, {}),
+        *(b"", b"  ", b"\t\t\t\t\t", {"friends": [1]}, {}, b"[{}]", b"17", b"null", b'"text"', b'{"tweet": "text"}'),
     )
     assert rows == [] and first == {}
     assert counts == {
         **{"line: delete notice": 2, "line: limit notice": 1, "line: scrub_geo notice": 1, "line: warning notice": 1},
-        **{"line: disconnect notice": 1, "line: blank": 3, "line: neither status nor notice": 2},
+        **{"line: disconnect notice": 1, "line: blank": 3, "line: neither status nor notice": 7},
     }
 
 
 def test_a_broken_line_loses_only_itself():
-    whole = [status(number, said(str(number))) for number in range(1, 6)]
     broken = [
-        json.dumps(whole[0]).encode()[:-9],  # cut off
+        json.dumps(ONE).encode()[:-9],  # cut off
         '{"id": 7, "text": "żółw", "lang": "en"}'.encode("iso8859-2"),
         b"[" * 5000 + b"]" * 5000,
         rb'{"id": 8, "text": "half a sign \ud83d and more of it", "lang": "en"}',
         b"\x00\x00\x00",
     ]
-    mixed = [line for pair in zip(broken, whole, strict=True) for line in pair]
-    rows, counts, first = parse(*mixed)
+    rows, counts, first = parse(
+        *(line for number, bad in enumerate(broken, 1) for line in (bad, status(number, said("x"))))
+    )
     assert [row[1] for row in rows] == [1, 2, 3, 4, 5]
     assert counts == {"line: status": 5, "line: malformed JSON": 5}
     assert first == {"line: malformed JSON": "one.json, line 1"}
 
 
-@pytest.mark.parametrize("line", [b"[]", b"[{}]", b"17", b"null", b'"text"', b"true", b'{"tweet": "text"}'])
-def test_json_that_is_no_object_of_the_stream_is_counted(line):
-    rows, counts, _ = parse(line, status(2, said("two")))
-    assert [row[1] for row in rows] == [2]
-    assert counts == {"line: neither status nor notice": 1, "line: status": 1}
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        *({"retweeted_status": None}, {"retweeted_status": "x"}, {"quoted_status": None}, {"quoted_status": [1]}),
-        *({"quoted_status": {}}, {"quoted_status": {"id": [2]}}, {"in_reply_to_status_id": "none"}),
-        *({"in_reply_to_status_id_str": {}}, {"user": None}, {"extended_tweet": None}, {"entities": 3}),
-    ],
-)
-def test_odd_fields_do_not_lose_a_tweet(fields):
-    assert parse({**status(1, said("one")), **fields})[0][-1] == ("tweet", 1, None, USABLE, said("one"))
-
-
-@pytest.mark.parametrize("text", [None, 3, ["a"], {}])
-def test_a_text_that_is_none_is_counted(text):
-    assert parse(status(1, text))[1] == {"line: status": 1, "status: without id or text": 1}
-
-
-def test_a_quote_of_a_broken_tweet_still_quotes():
-    broken = quote(2, status(1, said("one")), said("two")) | {"quoted_status": {"id": None, "text": None}}
-    assert [row[:3] for row in parse(broken)[0]] == [("tweet", 2, None), ("quote", 2, 1)]
-
-
-def test_what_retweets_repeat_is_one_row():
-    first = status(1, said("one"))
-    rows, counts, _ = parse(*(retweet(number, first) for number in range(10, 15)), first)
-    assert [row[1] for row in rows] == [1]
-    assert counts["line: status"] == 6
-    longer = status(1, said("one"), extended_tweet={"full_text": said("one and the rest")})
-    assert [row[4] for row in parse(first, longer)[0]] == [said("one"), said("one and the rest")]
-
-
-def test_other_collections_wrap_the_tweet():
-    assert parse({"tweet": status(1, said("one")), "label": 1})[0] == [("tweet", 1, None, USABLE, said("one"))]
+def test_what_retweets_repeat_is_one_row_unless_the_text_is_another():
+    rows, counts, _ = parse(*(retweet(number, ONE) for number in range(10, 15)), ONE, {**ONE, "extended_tweet": LONG})
+    assert [(row[1], row[4]) for row in rows] == [(1, said("one")), (1, said("whole"))]
+    assert counts == {"line: status": 7, "retweets, replaced by the tweet": 5}
