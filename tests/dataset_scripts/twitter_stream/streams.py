@@ -83,8 +83,8 @@ def archive(path: Path, members: dict[str, bytes]) -> Path:
             for name, content in members.items():
                 file.writestr(name, content)
         return path
-    mode = {".tar": "w", ".gz": "w:gz", ".tgz": "w:gz", ".xz": "w:xz", ".bz2": "w:bz2"}[path.suffix]
-    with tarfile.open(path, mode) as file:
+    packing = {".tar": "", ".tgz": "gz"}.get(path.suffix, path.suffix[1:])
+    with tarfile.open(path, f"w:{packing}") as file:
         for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
@@ -121,10 +121,15 @@ def read(*paths: Path, lang: str = "en") -> tuple[list[dict[str, Any]], dict[str
 
 def table(folder: Path, name: str) -> dict[str, list[dict[str, Any]]]:
     """Split -> rows of a set or benchmark, in their order."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    splits: dict[str, list[dict[str, Any]]] = {}
     for path in sorted((folder / name).glob("*.parquet")):
-        found.setdefault(path.name.split("-")[0], []).extend(pq.read_table(path).to_pylist())
-    return found
+        splits.setdefault(path.name.split("-")[0], []).extend(pq.read_table(path).to_pylist())
+    return splits
+
+
+def tables(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Set or benchmark -> split -> rows."""
+    return {path.name: table(folder, path.name) for path in sorted(folder.iterdir()) if path.is_dir()}
 
 
 def letters(number: int) -> str:
@@ -138,21 +143,16 @@ def conversations(count: int = 90, answers: int = 8, seed: int = 0) -> list[dict
     Every tweet has a text of its own, `said(letters(id))`, among mentions and links; only the last reply of every
     tenth conversation says what that of the first does.
     """
-    draw, found = random.Random(seed), []
+    draw, items = random.Random(seed), []
     for number in range(count):
         id = 10**18 + number * 1000
         first = status(id, f"@bo_example {said(letters(id))} https://t.co/example{number}")
-        found.append(first)
+        items.append(first)
         for answer in range(1, answers + 1):
             name = letters(id + answer) if answer < answers or number % 10 else "the same"
-            found.append(reply(id + answer, id, f"@ana_example {said(name)}"))
-            found.append(quote(id + 100 + answer, first, f"{said(letters(id + 100 + answer))} https://t.co/example"))
-            found.append(reply(id + 200 + answer, id + answer, said(letters(id + 200 + answer))))
-        found += [retweet(id + 300, first), delete(id + 301), status(id + 302, said("jp"), lang="ja")]
-    draw.shuffle(found)
-    return found
-
-
-def tables(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Set or benchmark -> split -> rows."""
-    return {path.name: table(folder, path.name) for path in sorted(folder.iterdir()) if path.is_dir()}
+            items.append(reply(id + answer, id, f"@ana_example {said(name)}"))
+            items.append(quote(id + 100 + answer, first, f"{said(letters(id + 100 + answer))} https://t.co/example"))
+            items.append(reply(id + 200 + answer, id + answer, said(letters(id + 200 + answer))))
+        items += [retweet(id + 300, first), delete(id + 301), status(id + 302, said("jp"), lang="ja")]
+    draw.shuffle(items)
+    return items

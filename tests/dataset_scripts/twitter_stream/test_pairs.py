@@ -29,7 +29,6 @@ from tests.dataset_scripts.twitter_stream.streams import (
     tables,
     write,
 )
-from tests.dataset_scripts.twitter_stream.streams import conversations as invented
 
 ALL_TRAIN = {"test": 1e-6, "validation": 1e-6, "pairs": None}
 NAMES = ("quote", "reply", "coquote", "coreply")
@@ -98,13 +97,13 @@ def test_texts_and_conversations_are_those_of_the_ids(small):
 
 
 def test_every_reason_is_counted(small):
-    found = small[1]
-    assert found.lines == {
+    counts = small[1]
+    assert counts.lines == {
         **{"line: status": 23, "line: delete notice": 1, "line: malformed JSON": 1, "line: blank": 1},
         "retweets, replaced by the tweet": 2,
     }
-    assert found.lines.first == {"line: malformed JSON": "00.json, line 6"}
-    assert found.tweets == {
+    assert counts.lines.first == {"line: malformed JSON": "00.json, line 6"}
+    assert counts.tweets == {
         # 1, 5, 6, 7, 8, 11, 12, 13, 16, 21, 22, 31, 41, 51, 52, 61, 71; 3 and 14; 4 and 15
         **{"tweet: usable": 17, "tweet: in another language": 2, "tweet: too short": 2},
         **{"reply: both sides usable": 6, "quote: both sides usable": 2},  # 11, 12, 13, 16, 61, 71; 51, 52
@@ -112,7 +111,7 @@ def test_every_reason_is_counted(small):
         **{"reply: answered tweet too short": 1, "reply: in another language": 1, "reply: too short": 1},
         **{"answer: repeats the tweet": 1, "answer: same text as another to the tweet": 1, "conversations": 7},
     }
-    assert found.sets == {
+    assert counts.sets == {
         **{"quote": {"pairs found": 1}, "coquote": {"pairs found": 1}},
         **{"reply": {"pairs found": 3}, "coreply": {"pairs found": 2}},
     }
@@ -121,11 +120,11 @@ def test_every_reason_is_counted(small):
 def test_a_text_is_once_on_each_side_of_a_set(native, tmp_path):
     items = [status(n, said("the same" if n < 4 else str(n))) for n in range(1, 9)]
     items += [reply(n * 10, n, said("thanks" if n > 5 else f"to {n}")) for n in range(1, 9)]
-    built, found = run(tmp_path, [write(tmp_path / "00.json", items)], ["reply"], keep_ids=True, **ALL_TRAIN)
+    built, counts = run(tmp_path, [write(tmp_path / "00.json", items)], ["reply"], keep_ids=True, **ALL_TRAIN)
     pairs = id_pairs(built["reply"]["train"])
     assert len(pairs) == 4  # of 1, 2 and 3 one; 4; 5; of 6, 7 and 8 one
     assert {(4, 40), (5, 50)} < set(pairs)
-    assert found.sets["reply"] == {"pairs found": 8, "pair: a text is in another pair": 4}
+    assert counts.sets["reply"] == {"pairs found": 8, "pair: a text is in another pair": 4}
 
 
 def texts_of(rows):
@@ -184,22 +183,20 @@ def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_p
         monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
         monkeypatch.setattr(parsing, "FILE_BYTES", 1)
     files = repacked(tmp_path, stream) if change == "files" else stream
-    built, found = run(tmp_path, files, None, 4 if change == "buckets" else 1, **OPTIONS)
+    built, counts = run(tmp_path, files, None, 4 if change == "buckets" else 1, **OPTIONS)
     assert len(list((tmp_path / "work" / "rows").iterdir())) == (3 if change == "shards" else 1)
     assert built == tables(mined[0])
-    assert (found.tweets, found.sets) == (mined[1].tweets, mined[1].sets)
+    assert (counts.tweets, counts.sets) == (mined[1].tweets, mined[1].sets)
     assert pq.read_table(tmp_path / "out" / mining.HASHES) == pq.read_table(mined[0] / mining.HASHES)
 
 
 def test_another_seed_draws_others(mined, stream, tmp_path):
-    built, found = run(tmp_path, stream, None, **{**OPTIONS, "seed": 7})
-    assert found.tweets == mined[1].tweets
+    built, counts = run(tmp_path, stream, None, **{**OPTIONS, "seed": 7})
+    assert counts.tweets == mined[1].tweets
     before = tables(mined[0])
     for name in ("quote", "coreply", "dq"):
-        groups = [
-            {(row.get("anchor"), row.get("query")) for row in splits["test"]} for splits in (built[name], before[name])
-        ]
-        assert len(groups[0] & groups[1]) < min(map(len, groups))
+        drawn = [{row.get("anchor", row.get("query")) for row in each[name]["test"]} for each in (built, before)]
+        assert len(drawn[0] & drawn[1]) < min(map(len, drawn))
 
 
 def test_a_limit_takes_the_first_of_the_draw_and_large_sets_are_several_files(mined, stream, tmp_path, monkeypatch):
@@ -228,32 +225,24 @@ def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
 
 @pytest.mark.parametrize("items", [[], [delete(1), b"", b"broken"], [status(1, said("one")), status(2, said("two"))]])
 def test_a_stream_without_answers_has_no_sets(native, tmp_path, items):
-    built, found = run(tmp_path, [write(tmp_path / "00.json", items)], None, salt="the salt of the sea")
-    assert built == {} and found.tweets["conversations"] == 0
-    assert not any(found.sets.values()) and len(found.sets) == 8
-    assert found.lines.total() == len(items)
+    built, counts = run(tmp_path, [write(tmp_path / "00.json", items)], None, salt="the salt of the sea")
+    assert built == {} and counts.tweets["conversations"] == 0
+    assert not any(counts.sets.values()) and len(counts.sets) == 8
+    assert counts.lines.total() == len(items)
 
 
-def test_the_order_of_answers_does_not_change_conversations():
+def test_conversations_depend_on_neither_the_order_nor_the_way_tweets_connect():
     draw = np.random.default_rng(0)
     owners, children = draw.integers(1, 300, (2, 200), dtype=np.uint64)
-    found = conversations(owners, children, 0, 0.2, 0.3)
+    tweets, groups, splits = divided = conversations(owners, children, 0, 0.2, 0.3)
     order = draw.permutation(200)
-    for again, before in zip(conversations(owners[order], children[order], 0, 0.2, 0.3), found, strict=True):
-        assert np.array_equal(again, before)
-    group_of = dict(zip(found[0].tolist(), found[1].tolist(), strict=True))
-    split_of = {group: {split for _, g, split in zip(*found, strict=True) if g == group} for group in set(found[1])}
-    assert all(len(splits) == 1 for splits in split_of.values())
-    for owner, child in zip(owners.tolist(), children.tolist(), strict=True):
-        assert child not in group_of or group_of[child] == group_of[owner]
-
-
-def test_shares_of_conversations():
+    assert all(map(np.array_equal, conversations(owners[order], children[order], 0, 0.2, 0.3), divided))
+    group_of = dict(zip(tweets, groups, strict=True))
+    assert len(set(zip(groups, splits, strict=True))) == len(set(groups))
+    assert all(
+        group_of.get(child, group_of[owner]) == group_of[owner] for owner, child in zip(owners, children, strict=True)
+    )
     owners = np.arange(1, 40_001, 2, dtype=np.uint64)
     _, groups, splits = conversations(owners, owners + 1, 0, 0.05, 0.1)
     assert len(set(groups)) == 20_000
     assert [round((splits == split).mean(), 2) for split in (TRAIN, 1, 2)] == [0.85, 0.05, 0.1]
-
-
-def test_the_invented_conversations_are_what_these_tests_say():
-    assert len(invented()) == 90 * (1 + 3 * 8 + 3)
