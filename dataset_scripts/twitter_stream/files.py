@@ -14,14 +14,16 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 import pyarrow as pa
 from fsspec.utils import read_block
 
 from dataset_scripts.base.reading import ARCHIVES, Dropped
 
+Item = TypeVar("Item")
 LINES = (".json", ".jsonl", ".ndjson")
 COMPRESSIONS = ("", ".bz2", ".gz", ".zst", ".xz")
 ENDINGS = tuple(f"{kind}{compression}" for kind in LINES for compression in COMPRESSIONS)
@@ -79,8 +81,22 @@ def parts(files: Iterable[Path]) -> Iterator[Part]:
             places = [(start, min(limit, size - start)) for start in range(0, size, limit)]
         elif name.endswith((".tar", ".zip")) and size > limit:
             places = _places(path)
-        for start, stop, count in list(_successive(places, limit)) or [(0, 0, size)]:
-            yield Part(str(path), start, stop, count, changed)
+        groups = list(batches(places, limit, itemgetter(1))) or [[(0, size)]]
+        for group, following in zip(groups, [*groups[1:], [(0, 0)]], strict=True):
+            yield Part(str(path), group[0][0], following[0][0], sum(count for _, count in group), changed)
+
+
+def batches(items: Iterable[Item], limit: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Divides items into lists that follow each other, each of `limit` bytes or a little more, the last one of fewer."""
+    batch, total = [], 0
+    for item in items:
+        batch.append(item)
+        total += size(item)
+        if total >= limit:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
 
 
 def read_lines(path: Path, start: int, stop: int, dropped: Dropped) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -172,15 +188,3 @@ def _places(path: Path) -> Iterator[tuple[int, int]]:
     """Where an archive's members are, and their packed sizes; up to what is damaged, which its reader counts."""
     with _damage(path.name, Dropped()):
         yield from (member[:2] for member in _members(path))
-
-
-def _successive(places: Iterable[tuple[int, int]], limit: int) -> Iterator[tuple[int, int, int]]:
-    """(start, stop, bytes) of what follows each other and is about so many bytes together."""
-    start = total = 0
-    for place, size in places:
-        if total >= limit:
-            yield start, place, total
-            start, total = place, 0
-        total += size
-    if total or start:
-        yield start, 0, total

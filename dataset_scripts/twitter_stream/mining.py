@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import daft
 import pyarrow as pa
@@ -29,8 +29,7 @@ SHARD_BYTES = 256 << 20  # packed, at most
 CORE_BYTES = 5 << 20  # packed, or so many for each core: four minutes of the stream, each read by one core
 
 
-@dataclass
-class Mined:
+class Mined(NamedTuple):
     """What a run counted.
 
     Attributes:
@@ -39,9 +38,9 @@ class Mined:
         sets: Set or benchmark -> what there was and what was left out.
     """
 
-    lines: Dropped = field(default_factory=Dropped)
-    tweets: Counter[str] = field(default_factory=Counter)
-    sets: dict[str, Counter[str]] = field(default_factory=dict)
+    lines: Dropped
+    tweets: Counter[str]
+    sets: dict[str, Counter[str]]
 
 
 def mine(
@@ -75,7 +74,7 @@ def mine(
     size = shard_size(sum(piece.bytes for piece in pieces), cores())
     shards = parsing.parse(pieces, work / "rows", options, buckets, size)
     paired, tweets = pairing.pair(shards, work, options, buckets, excluded)
-    mined = Mined(_lines(parsing.bucket_files(shards, parsing.COUNTS)), tweets)
+    mined = Mined(_lines(parsing.bucket_files(shards, parsing.COUNTS)), tweets, {})
     wanted = [name for name in (*SETS, *BENCHMARKS) if names is None or name in names]
     held_out = held_out_texts(paired) if paired and SETS.keys() & wanted else None
     hashes: set[int] = set()
@@ -123,4 +122,4 @@ def _excluded(options: MiningOptions) -> list[Path]:
             raise ValueError(f"{file} is no file of hashes ({error}); build its folder again") from error
         if metadata.get(SALT.encode()) != salt_name(options.salt).encode():
             raise ValueError(f"{file} was built with another --salt, so its tweets would not be recognised")
-    return files
+    return [file.resolve() for file in files]

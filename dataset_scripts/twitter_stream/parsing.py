@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import daft
@@ -12,23 +13,15 @@ from daft.functions import hash, when
 from tqdm import tqdm
 
 from dataset_scripts.twitter_stream.engine import in_tasks, write_rows
-from dataset_scripts.twitter_stream.files import Part
+from dataset_scripts.twitter_stream.files import Part, batches
 from dataset_scripts.twitter_stream.options import MiningOptions, digest, keyed_hash
 from dataset_scripts.twitter_stream.statuses import COUNT, TWEET, read_part
 
 BUCKET_BYTES = 512 << 20  # packed; what is paired in memory at once is some 5 % of it
 FILE_BYTES = 64 << 20  # packed; read into one file for each bucket
 COUNTS = -1  # the bucket of what was counted
-ROW = DataType.struct(
-    {
-        "kind": DataType.string(),
-        "id": DataType.int64(),
-        "parent": DataType.int64(),
-        "state": DataType.int8(),
-        "text": DataType.string(),
-        "number": DataType.int64(),
-    }
-)
+TEXT, NUMBER = DataType.string(), DataType.int64()
+ROW = {"kind": TEXT, "id": NUMBER, "parent": NUMBER, "state": DataType.int8(), "text": TEXT, "number": NUMBER}
 
 
 def bucket_count(parts: Sequence[Part], size: int = BUCKET_BYTES) -> int:
@@ -54,7 +47,7 @@ def parse(parts: Sequence[Part], folder: Path, options: MiningOptions, buckets: 
         The folders of the shards.
     """
     facts = {**options.parsing(), "buckets": buckets}
-    wanted = {folder / f"shard-{digest([facts, shard])}": shard for shard in _shards(parts, size)}
+    wanted = {folder / f"shard-{digest([facts, shard])}": shard for shard in batches(parts, size, attrgetter("bytes"))}
     for other in folder.glob("shard-*"):
         if other not in wanted:
             shutil.rmtree(other)
@@ -68,22 +61,9 @@ def parse(parts: Sequence[Part], folder: Path, options: MiningOptions, buckets: 
     return list(wanted)
 
 
-def _shards(parts: Sequence[Part], size: int) -> Iterator[list[Part]]:
-    """Parts that follow each other and are about so many bytes together."""
-    shard, total = [], 0
-    for part in parts:
-        shard.append(part)
-        total += part.bytes
-        if total >= size:
-            yield shard
-            shard, total = [], 0
-    if shard:
-        yield shard
-
-
 def _parse_shard(shard: Sequence[Part], folder: Path, options: MiningOptions, buckets: int) -> None:
     # a process of its own for each core: parsing JSON holds the interpreter's lock
-    read = daft.func(read_part, return_dtype=ROW, unnest=True, use_process=True)
+    read = daft.func(read_part, return_dtype=DataType.struct(ROW), unnest=True, use_process=True)
     frame = daft.from_pylist([{"path": part.path, "start": part.start, "stop": part.stop} for part in shard])
     frame = frame.into_batches(1).select(read(col("path"), col("start"), col("stop"), lit(options.lang)))
     frame = frame.with_column("owner_id", when(col("kind") == TWEET, col("id")).otherwise(col("parent")))
