@@ -87,7 +87,7 @@ def parts(files: Iterable[Path]) -> Iterator[Part]:
 
 
 def batches(items: Iterable[Item], limit: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Divides items into lists that follow each other, each of `limit` bytes or a little more, the last one of fewer."""
+    """Divides items into lists that follow each other, each of `limit` bytes or somewhat more, the last of fewer."""
     batch, total = [], 0
     for item in items:
         batch.append(item)
