@@ -178,7 +178,11 @@ class Member:
             raise _damaged(self.path, error, self.number, 0) from error
         if start and not start.startswith(b"{"):
             yield from self.table(dropped, delimiter="\t")
-            return
+        else:
+            yield from self.objects(dropped)
+
+    def objects(self, dropped: Dropped) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yields (line, record) of JSON lines; those that are no JSON object are counted."""
         for number, line in self.lines(dropped):
             if line.strip():
                 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Literal
@@ -64,8 +64,7 @@ class Vectors:
         """
         if not len(texts):
             raise ValueError("there are no texts to embed")
-        digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts)
-        wanted = np.frombuffer(b"".join(digests), HASH)
+        wanted = _hashes(texts)
         self._refresh()
         distinct, first = np.unique(wanted, return_index=True)
         self._compute(texts, wanted, np.sort(first[~np.isin(distinct, self._hashes)]), batch_size)
@@ -75,14 +74,26 @@ class Vectors:
         consecutive = rows[0] + len(rows) <= len(vectors) and (np.diff(rows) == 1).all()
         return vectors[rows[0] : rows[0] + len(rows)] if consecutive else vectors[rows]
 
+    def put(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        """Takes over vectors of distinct texts, shape (n, dimension), that the same model made elsewhere."""
+        hashes = _hashes(texts)
+        with self._locked():
+            self._refresh()
+            if (new := ~np.isin(hashes, self._hashes)).any():
+                self._append(hashes[new], vectors[new])
+
+    def _locked(self) -> AbstractContextManager:
+        if not self.folder:
+            return nullcontext()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.folder / "lock")
+
     def _compute(self, texts: Sequence[str], hashes: np.ndarray, missing: np.ndarray, batch_size: int) -> None:
         """Embeds and stores the texts of the rows `missing`, all at once in memory and by chunks on disk."""
         size = CHUNK if self.folder else len(missing)
-        if self.folder:
-            self.folder.mkdir(parents=True, exist_ok=True)
         with tqdm(total=len(missing), desc="embedding", unit="text", disable=len(missing) <= CHUNK) as bar:
             while len(missing):
-                with FileLock(self.folder / "lock") if self.folder else nullcontext():
+                with self._locked():
                     if len(others := self._refresh()):  # what another process has embedded meanwhile
                         missing = missing[~np.isin(hashes[missing], others)]
                     rows, missing = missing[:size], missing[size:]
@@ -121,6 +132,11 @@ class Vectors:
         if not path.exists() or path.stat().st_size < count * shape[1] * 4:
             raise ValueError(f"{self.folder} is damaged: delete it, and the vectors are computed again")
         return np.memmap(path, np.float32, "r", shape=shape)
+
+
+def _hashes(texts: Sequence[str]) -> np.ndarray:
+    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16] for text in texts)
+    return np.frombuffer(b"".join(digests), HASH)
 
 
 def _write_at(path: Path, offset: int, array: np.ndarray) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from huggingface_hub.utils import disable_progress_bars
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import write_json
@@ -157,7 +158,10 @@ def align(
 ) -> None:
     """Whose texts a statement finds: alignment precision over thresholds."""
     paths = _outputs(out)
-    queries = _queries(read_given(statements, file, query), side)
+    given = read_given(statements, file, query)
+    if homeless := next((statement for statement, target in given if not (target or side)), None):
+        raise ValueError(f"{homeless!r} has no side: name the group whose view it is with --side GROUP")
+    queries = list(dict.fromkeys((statement, target or side) for statement, target in given))
     try:
         values = [float(value) for value in axis_values(thresholds)]
     except ValueError as error:
@@ -204,8 +208,8 @@ def axis(
         print("All rows are scored, those on other matters too: --min-similarity 0.4 keeps those on the topic.")
     print(f"\n{show(result.groups)}\n\n{result.separation}")
     ends = result.texts.drop_duplicates("text").sort_values("score", ascending=False, kind="stable")
-    for label, part in (("nearest to the positive side", ends.head(5)), ("to the negative side", ends.tail(5)[::-1])):
-        print(f"\n{label}\n{show(part[['score', 'relevance', 'group', 'text']])}")
+    for side, part in (("for", ends.head(5)), ("against", ends.tail(5)[::-1])):
+        print(f"\nnearest to the side {side}\n{show(part[['score', 'relevance', 'group', 'text']])}")
     print()
     for path in paths:
         if path.suffix.lower() in OUTPUTS:
@@ -230,6 +234,7 @@ def _open(folder: Path, model: str | None) -> Index:
 def quiet() -> None:
     """Silences what libraries say that are yet to be imported; the bars of long work stay."""
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    disable_progress_bars()  # of weights that are loaded: transformers asks the Hub's library
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
 
 
@@ -254,13 +259,6 @@ def read_given(
     if not given:
         raise ValueError(f"there is no {name}: give one in quotes, or -f FILE")
     return given
-
-
-def _queries(given: list[tuple[str, str | None]], side: str | None) -> list[tuple[str, str]]:
-    for statement, target in given:
-        if not (target or side):
-            raise ValueError(f"{statement!r} has no side: name the group whose view it is with --side GROUP")
-    return list(dict.fromkeys((statement, str(target or side)) for statement, target in given))
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:

@@ -7,6 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,7 +37,6 @@ PROBED = (
     "Why does nobody ask the children?",
 )
 TOLERANCE = 5e-3  # between vectors of the same text on two machines; other models are ten times as far apart
-REPAIR = "give the command that made it again, it replaces what is damaged"
 
 
 class Index:
@@ -88,15 +88,17 @@ class Index:
         folder = Path(folder).expanduser()
         while True:
             facts = _facts(folder)
+            if facts is None and (folder / EMBEDDED).is_dir():
+                raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
             if facts is None:
-                if (folder / EMBEDDED).is_dir():
-                    raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
                 raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
             try:
                 return cls(folder, facts, model)
             except (OSError, ValueError, EOFError) as error:
                 if _facts(folder) == facts:  # otherwise it was replaced meanwhile, and the new one is opened
-                    raise ValueError(f"{folder} is damaged ({_line(error)}): {REPAIR}") from error
+                    reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+                    cure = "give the command that made it again, it replaces what is damaged"
+                    raise ValueError(f"{folder} is damaged ({reason}): {cure}") from error
 
     @classmethod
     def build(
@@ -125,28 +127,27 @@ class Index:
             ValueError: If the source cannot be read, or `out` holds something else; the message says what.
         """
         folder = Path(out).expanduser()
-        check_folder(folder)
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"-o {folder} is a file: name a folder")
+        entries = {entry.name for entry in folder.iterdir()} - {LOCK} if folder.is_dir() else set()
+        if entries and not entries & {FACTS, EMBEDDED}:
+            raise ValueError(f"-o {folder} is not empty and no index: choose another folder")
         collection = read_texts(source, max_characters=max_characters, **reading)
-        loaded = _load(model)
-        facts = {
-            "model": _place(model),
-            "max_seq_length": getattr(loaded, "max_seq_length", None),
-            "max_characters": max_characters,
-            "columns": collection.columns,
-            "parts": [_part(collection)],
-        }
+        name, model = _place(model), _load(model)
+        facts = {"model": name, "max_seq_length": getattr(model, "max_seq_length", None)}
+        facts |= {"max_characters": max_characters, "columns": collection.columns, "parts": [_part(collection)]}
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / LOCK):
             stored, old = _facts(folder), None
             with suppress(OSError, ValueError, EOFError):
-                old = cls(folder, stored, loaded) if stored else None
-            changes = _differences(stored, facts, old, probe(loaded)) if stored else []
+                old = cls(folder, stored, model) if stored else None
+            changes = _differences(stored, facts, old and old._unlike(model)) if stored else []
             if changes and not overwrite:
                 cure = "Choose another -o, or discard it with --overwrite"
                 raise ValueError(f"{folder} was made from something else: {'; '.join(changes)}. {cure}")
             if old is not None and not changes:
                 return old  # also one that was added to
-            return cls._write(folder, collection.texts, collection.rows, facts, loaded, old, batch_size)
+            return cls._write(folder, collection.rows, facts, model, old, batch_size)
 
     def add(self, source: str | Path | pd.DataFrame, batch_size: int = 128, **reading: Any) -> Self:
         """Adds the rows of another source; texts that the index has are not embedded again.
@@ -163,68 +164,43 @@ class Index:
         Raises:
             ValueError: If the source cannot be read, or the index has another model.
         """
-        limit, usual = self.facts["max_characters"], self.facts["columns"]
-        new = read_texts(source, max_characters=limit, usual=usual, **reading)
+        new = read_texts(source, max_characters=self.facts["max_characters"], usual=self.facts["columns"], **reading)
         with FileLock(self.folder / LOCK):
             old = self.open(self.folder, self.model)  # another process may have added to it
             parts = old.facts["parts"]
             if any(part["digest"] == new.digest for part in parts):
                 return old
-            first_row = sum(part["counts"]["read"] for part in parts)
-            numbers = _find(new.texts, old.texts)
-            fresh = np.flatnonzero(numbers < 0)
-            numbers[fresh] = len(old) + np.arange(len(fresh))
-            vector = pa.array(numbers[new.rows["vector"].to_numpy()], pa.int32())
-            added = [pc.add(new.rows["row"], first_row), new.rows["id"], new.rows["group"], vector]
-            group, vector = old.table["group"].cast(pa.string()), old.table["text"].chunk(0).indices
-            before = pa.table([old.table["row"], old.table["id"], group, vector], new.rows.schema)
-            rows = pa.concat_tables([before, pa.table(added, new.rows.schema)])
-            fresh = pa.array([new.texts[number] for number in fresh], pa.large_string())
-            part = _part(new) | {"first_row": first_row, "known": len(new.texts) - len(fresh)}
-            facts, texts = old.facts | {"parts": [*parts, part]}, pa.concat_arrays([old.texts, fresh])
-            return self._write(self.folder, texts, rows, facts, self.model, old, batch_size)
+            first = sum(part["counts"]["read"] for part in parts)
+            rows = new.rows.set_column(0, "row", pc.add(new.rows["row"], first))
+            rows = pa.concat_tables([old.table, rows]).unify_dictionaries().combine_chunks()
+            known = len(old) + new.counts.distinct - len(rows["text"].chunk(0).dictionary)
+            facts = old.facts | {"parts": [*parts, _part(new) | {"first_row": first, "known": known}]}
+            return self._write(self.folder, rows, facts, self.model, old, batch_size)
 
     @classmethod
     def _write(
-        cls,
-        folder: Path,
-        texts: Sequence[str] | pa.LargeStringArray,
-        rows: pa.Table,
-        facts: dict[str, Any],
-        model: Any,
-        old: Self | None,
-        batch_size: int,
+        cls, folder: Path, rows: pa.Table, facts: dict[str, Any], model: Any, old: Self | None, batch_size: int
     ) -> Self:
         """Writes a subfolder of its own and makes it the index; the caller has the lock."""
         from modeling.base.vectors import Vectors  # imports torch
 
-        texts, probes, part = pa.array(texts, pa.large_string()), probe(model), folder / uuid.uuid4().hex[:12]
-        known = np.full(len(texts), -1)
-        if old is not None and _close(old._probes, probes):
-            known = _find(texts, old.texts)
-        embed = Vectors(getattr(model, "index_encoder", model), folder / EMBEDDED, "document")
-        part.mkdir()
+        part, texts = folder / uuid.uuid4().hex[:12], rows["text"].chunk(0).dictionary
+        vectors = Vectors(getattr(model, "index_encoder", model), folder / EMBEDDED, "document")
+        if old is not None and not old._unlike(model):
+            known = pc.index_in(texts, value_set=old.texts).drop_null().to_numpy()
+            for block in np.split(known, range(nearest.BLOCK, len(known), nearest.BLOCK)):
+                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old.vectors[block])
+        embedded = vectors(texts.to_pylist(), batch_size)
         with space(folder):
-            np.save(part / PROBES, probes)
-            with (part / VECTORS).open("wb") as file:  # not mapped: on a full disk that kills the process
-                shape = len(texts), probes.shape[-1]
-                header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-                np.lib.format.write_array_header_1_0(file, header)
-                for start in range(0, len(texts), nearest.BLOCK):
-                    numbers = known[start : start + nearest.BLOCK]
-                    vectors, new = np.empty((len(numbers), shape[1]), "<f4"), np.flatnonzero(numbers < 0)
-                    if len(new):
-                        vectors[new] = embed(texts.take(pa.array(start + new)).to_pylist(), batch_size)
-                    if len(new) < len(numbers):
-                        vectors[numbers >= 0] = old.vectors[numbers[numbers >= 0]]
-                    file.write(vectors.tobytes())
-            text = pa.DictionaryArray.from_arrays(rows["vector"].combine_chunks(), texts)
-            group = rows["group"].combine_chunks().dictionary_encode()
-            table = rows.select(["row", "id"]).append_column("group", group).append_column("text", text)
-            with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table.combine_chunks())  # each column one array, which can be mapped
-        facts = {**facts, "dimension": shape[1], "counts": _total(facts["parts"], len(texts)), "generation": part.name}
-        write_json(folder / FACTS, facts)
+            part.mkdir()
+            np.save(part / PROBES, probe(model))
+            # by Arrow's files: numpy does not say of its own that a disk is full
+            with pa.OSFile(str(part / VECTORS), "wb") as file:
+                np.save(file, embedded)
+            with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
+                writer.write_table(rows)
+        counts = _total(facts["parts"], len(texts))
+        write_json(folder / FACTS, {**facts, "dimension": embedded.shape[1], "counts": counts, "generation": part.name})
         for entry in folder.iterdir():  # who has the old one open keeps its files
             if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -250,15 +226,6 @@ class Index:
         sizes = self.rows["group"].value_counts().to_dict()
         return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
 
-    def require_groups(self, names: Iterable[str]) -> None:
-        """Raises a ValueError with the cure if there are no groups, or none of these names."""
-        if not self.groups:
-            raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
-        for name in names:
-            if name not in self.groups:
-                listed = ", ".join(list(self.groups)[:10]) + suggest(name, self.groups)
-                raise ValueError(f"{name!r} is no group of {self.folder}; it has {listed}")
-
     @cached_property
     def model(self) -> Any:
         """What made the vectors, loaded when first needed.
@@ -268,12 +235,23 @@ class Index:
         """
         name = self.facts["model"] if self._model is None else self._model
         model = _load(name)
-        if reason := _unlike(self.facts, self._probes, getattr(model, "max_seq_length", None), probe(model)):
+        if reason := self._unlike(model):
             raise ValueError(
                 f"{self.folder} was made with {self.facts['model']!r}, and {_place(name)!r} is another model "
                 f"({reason}). Ask with that one, or embed the texts again into another folder"
             )
         return model
+
+    def _unlike(self, model: Any) -> str | None:
+        """Why a model is not the one of this index, or None."""
+        probes, tokens = probe(model), getattr(model, "max_seq_length", None)
+        if probes.shape != self._probes.shape:
+            return f"{probes.shape[-1]} dimensions instead of {self._probes.shape[-1]}"
+        if np.abs(probes - self._probes).max() > TOLERANCE:
+            return "fixed sentences get other vectors"
+        if tokens != self.facts["max_seq_length"]:
+            return f"it reads {tokens} tokens instead of {self.facts['max_seq_length']}"
+        return None
 
     def clean(self, statements: str | Sequence[str]) -> list[str]:
         """Statements, cleaned like the texts; raises a ValueError if there is none, or an empty one."""
@@ -317,11 +295,7 @@ class Index:
         """
         if len(self) <= EXACT:
             return nearest.exact(self.embeddings, len(self), queries, top)
-        candidates = nearest.search(self.lists, queries, top)
-        dots = np.stack([self.embeddings(row) @ query for row, query in zip(candidates, queries, strict=True)])
-        dots[candidates < 0] = -np.inf
-        best = np.argsort(-dots, axis=1, kind="stable")[:, :top]
-        return np.take_along_axis(candidates, best, 1), np.take_along_axis(dots, best, 1)
+        return nearest.approximate(self.lists, self.embeddings, queries, top)
 
     @cached_property
     def lists(self) -> Any:
@@ -398,7 +372,11 @@ class Index:
             ValueError: If there is no group, or a statement's is none; the message lists the groups.
         """
         queries = list(queries)
-        self.require_groups(target for _, target in queries)
+        if not self.groups:
+            raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
+        if strange := next((target for _, target in queries if target not in self.groups), None):
+            listed = ", ".join(list(self.groups)[:10]) + suggest(strange, self.groups)
+            raise ValueError(f"{strange!r} is no group of {self.folder}; it has {listed}")
         from modeling.search import questions  # imports what evaluates, torch with it
 
         return questions.align(self, queries, list(thresholds))
@@ -415,16 +393,6 @@ class Index:
 def as_list(statements: str | Sequence[str]) -> list[str]:
     """One statement or several as a list."""
     return [statements] if isinstance(statements, str) else list(statements)
-
-
-def check_folder(folder: Path) -> None:
-    """Raises a ValueError if a folder is neither empty nor an index, before anything is computed for it."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"-o {folder} is a file: name a folder")
-    if not folder.is_dir() or (folder / FACTS).is_file() or (folder / EMBEDDED).is_dir():
-        return
-    if any(entry.name != LOCK for entry in folder.iterdir()):
-        raise ValueError(f"-o {folder} is not empty and no index: choose another folder")
 
 
 def probe(model: Any) -> np.ndarray:
@@ -450,35 +418,18 @@ def _place(model: Any) -> str | None:
     return str(place.resolve()) if place.is_dir() else str(model)
 
 
-def _close(was: np.ndarray, now: np.ndarray) -> bool:
-    return was.shape == now.shape and bool(np.abs(was - now).max() <= TOLERANCE)
-
-
-def _unlike(facts: dict[str, Any], was: np.ndarray, tokens: int | None, now: np.ndarray) -> str | None:
-    """Why a model is not the one of an index, or None."""
-    if was.shape != now.shape:
-        return f"{now.shape[-1]} dimensions instead of {was.shape[-1]}"
-    if not _close(was, now):
-        return "fixed sentences get other vectors"
-    if facts["max_seq_length"] != tokens:
-        return f"it reads {tokens} tokens instead of {facts['max_seq_length']}"
-    return None
-
-
-def _differences(stored: dict[str, Any], facts: dict[str, Any], old: Index | None, probes: np.ndarray) -> list[str]:
+def _differences(stored: dict[str, Any], facts: dict[str, Any], unlike: str | None) -> list[str]:
     """In what an index differs from what it would be now; each entry says what was and what is."""
-    changes = []
-    if old is not None and (reason := _unlike(stored, old._probes, facts["max_seq_length"], probes)):
-        changes.append(f"the model was {stored['model']!r} and is {facts['model']!r} now ({reason})")
+    changes = [f"the model was {stored['model']!r} and is {facts['model']!r} now ({unlike})"] if unlike else []
     for name, column in stored["columns"].items():
-        if column != facts["columns"][name]:
-            changes.append(f"the column of the {name} was {column!r} and is {facts['columns'][name]!r} now")
+        if column != (now := facts["columns"][name]):
+            changes.append(f"the column of the {name} was {column!r} and is {now!r} now")
     if stored["max_characters"] != facts["max_characters"]:
         changes.append(f"texts were cut at {stored['max_characters']:,} characters, now at {facts['max_characters']:,}")
     was, now = stored["parts"][0], facts["parts"][0]
     if not changes and was["digest"] != now["digest"]:
-        kept = [f"{part['counts']['kept']:,} with {part['counts']['distinct']:,} distinct texts" for part in (was, now)]
-        changes.append(f"the rows differ ({was['source']} had {kept[0]}, {now['source']} has {kept[1]})")
+        size = "{source} has {counts[kept]:,} with {counts[distinct]:,} distinct texts"
+        changes.append(f"the rows differ: {size.format(**was)}, {size.format(**now)} now")
     return changes
 
 
@@ -491,9 +442,8 @@ def _facts(folder: Path) -> dict[str, Any] | None:
 
 def _part(collection: Collection) -> dict[str, Any]:
     """What `index.json` says of one of its sources."""
-    names, counts = ("source", "columns", "digest"), vars(collection.counts)
-    counts = {name: dict(value) if isinstance(value, dict) else value for name, value in counts.items()}
-    return {name: getattr(collection, name) for name in names} | {"first_row": 0, "counts": counts}
+    facts = {name: getattr(collection, name) for name in ("source", "columns", "digest")}
+    return facts | {"first_row": 0, "counts": asdict(collection.counts)}
 
 
 def _total(parts: list[dict[str, Any]], distinct: int) -> dict[str, Any]:
@@ -503,13 +453,3 @@ def _total(parts: list[dict[str, Any]], distinct: int) -> dict[str, Any]:
     for name in ("dropped", "changed"):
         total[name] = dict(sum((Counter(each[name]) for each in counts), Counter()))
     return total | {"distinct": distinct}
-
-
-def _find(texts: Sequence[str] | pa.Array, known: pa.LargeStringArray) -> np.ndarray:
-    """Numbers of texts among known ones, -1 where they are not there; shape (k,)."""
-    places = pc.index_in(pa.array(texts, pa.large_string()), value_set=known)
-    return places.fill_null(-1).to_numpy().astype(np.int64)
-
-
-def _line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

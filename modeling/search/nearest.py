@@ -63,23 +63,20 @@ def build(embeddings: Embeddings, count: int, queries: np.ndarray, own: np.ndarr
     Raises:
         ValueError: If FAISS is not installed; the message names the extra.
     """
-    faiss = load_faiss()
-    lists = int(2 * count**0.5)
+    faiss, lists = load_faiss(), int(2 * count**0.5)
     index = faiss.index_factory(queries.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     sample = np.random.default_rng(0).choice(count, min(count, PER_LIST * lists), replace=False)
     index.train(np.ascontiguousarray(embeddings(np.sort(sample)), np.float32))
     for start in tqdm(range(0, count, BLOCK), "indexing", unit="block", disable=count <= BLOCK):
         index.add(np.ascontiguousarray(embeddings(slice(start, min(start + BLOCK, count))), np.float32))
     nearest = exact(embeddings, count, queries, RECALL_AT + 1)[0]
-    wanted = [set(row[row != number][:RECALL_AT].tolist()) for row, number in zip(nearest, own, strict=True)]
-    recall = 0.0
-    for probes in PROBES:
-        index.nprobe = min(probes, lists)
-        numbers = search(index, queries, RECALL_AT + 1)
-        recall = np.mean([len(want & set(row.tolist())) / len(want) for want, row in zip(wanted, numbers, strict=True)])
-        if recall >= RECALL:
+    wanted = [row[row != number][:RECALL_AT] for row, number in zip(nearest, own, strict=True)]
+    for index.nprobe in PROBES:
+        answers = approximate(index, embeddings, queries, RECALL_AT + 1)[0]
+        recall = float(np.mean([np.isin(want, row).mean() for want, row in zip(wanted, answers, strict=True)]))
+        if recall >= RECALL or index.nprobe >= lists:
             break
-    facts = {"lists": lists, "probes": index.nprobe, "recall": round(float(recall), 4), "recall_at": RECALL_AT}
+    facts = {"lists": lists, "probes": index.nprobe, "recall": round(recall, 4), "recall_at": RECALL_AT}
     # it stays in memory where nothing can be written, or another build has taken the folder away
     with suppress(OSError, RuntimeError):
         if path.parent.is_dir():
@@ -100,9 +97,15 @@ def read(path: Path, count: int) -> faiss.Index | None:
     return index if index.ntotal == count else None
 
 
-def search(index: faiss.Index, queries: np.ndarray, top: int) -> np.ndarray:
-    """Numbers of candidates for the nearest, `OVERSAMPLING` times as many; -1 where the lists hold fewer."""
-    return index.search(np.ascontiguousarray(queries, np.float32), OVERSAMPLING * top)[1]
+def approximate(
+    lists: faiss.Index, embeddings: Embeddings, queries: np.ndarray, top: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `exact`, of the `OVERSAMPLING` times as many that the lists give; -1 where these hold fewer."""
+    candidates = lists.search(np.ascontiguousarray(queries, np.float32), OVERSAMPLING * top)[1]
+    dots = np.stack([embeddings(row) @ query for row, query in zip(candidates, queries, strict=True)])
+    dots[candidates < 0] = -np.inf
+    best = np.argsort(-dots, axis=1, kind="stable")[:, :top]
+    return np.take_along_axis(candidates, best, 1), np.take_along_axis(dots, best, 1)
 
 
 def load_faiss():

@@ -87,8 +87,8 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     low, high = values.min() - 0.03, values.max() + 0.03
     left.plot([low, high], [low, high], color="black", linewidth=0.8, linestyle=":", label="as similar to both sides")
     left.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    left.set_xlabel("similarity to the positive side\n" + _label(axis.positive))
-    left.set_ylabel("similarity to the negative side\n" + _label(axis.negative))
+    left.set_xlabel("similarity to the side for\n" + _label(axis.positive))
+    left.set_ylabel("similarity to the side against\n" + _label(axis.negative))
     for ticks in (left.xaxis, left.yaxis):
         ticks.set_major_locator(MaxNLocator(6))
     left.legend(framealpha=0.9, fontsize="small", loc="upper left", markerscale=0.7, labelspacing=0.6)
@@ -96,7 +96,7 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     left.set_title(f"{shown}{len(axis.texts):,} rows", fontsize="medium")
     right.axvline(0, color="black", linewidth=0.8, linestyle=":")
     right.set_ylim(0, 1.25 * right.get_ylim()[1])  # room for the legend
-    right.set(xlabel="axis score (negative side < 0 < positive side)", ylabel="density (vertical lines: means)")
+    right.set(xlabel="axis score (against < 0 < for)", ylabel="density (vertical lines: means)")
     right.set_title(plain(fill(axis.separation, WIDTH)), fontsize="medium")
     right.legend(frameon=False, fontsize="small")
     save_figure(figure, path, title)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy.stats import binomtest
 
 from metrics.alignment_precision.alignment_precision import alignment_precision, check_threshold
@@ -18,19 +17,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEAST = 1e-3  # sides closer than this cannot be told apart in float32
 
 
-class Texts(Protocol):
-    """What a question needs of an index; see `modeling.search.index.Index`."""
-
-    rows: pd.DataFrame
-    texts: pa.LargeStringArray
-    groups: dict[str, int]
-
-    def encode(self, statements: Sequence[str]) -> np.ndarray: ...
-
-    def dots(self, queries: np.ndarray) -> np.ndarray: ...
-
-
-def align(index: Texts, queries: Sequence[tuple[str, str]], thresholds: Sequence[float]) -> pd.DataFrame:
+def align(index: Any, queries: Sequence[tuple[str, str]], thresholds: Sequence[float]) -> pd.DataFrame:
     """Alignment precision of statements at several thresholds (Ghafouri et al., 2024, section 5.3, table 4).
 
     A row of the source counts as one, so a text that ten accounts post counts ten times; rows without a group are left
@@ -38,7 +25,7 @@ def align(index: Texts, queries: Sequence[tuple[str, str]], thresholds: Sequence
     uncertainty there is.
 
     Args:
-        index: Texts with groups.
+        index: An `Index` with groups.
         queries: (statement, group whose view it states).
         thresholds: Lowest cosines of a match, in [-1, 1].
 
@@ -74,59 +61,54 @@ def align(index: Texts, queries: Sequence[tuple[str, str]], thresholds: Sequence
 
 @dataclass
 class Axis:
-    """Texts on the axis between two opposite sides.
+    """Texts on the axis between two opposite sides, `positive` (for) and `negative` (against)."""
 
-    Attributes:
-        positive: Wordings of the positive side.
-        negative: Wordings of the negative side.
-        texts: One row per kept row of the index: `row`, `id`, `group`, `text`, `positive` and `negative` (mean cosine
-            to the wordings of a side), `score`, `relevance`; see `axis`.
-        groups: One row per group, the largest first, then `(all)`: `rows`, `share` (of the group's rows that are kept),
-            `mean`, `sd` (with n - 1) and quantiles of the score.
-        facts: Rows, kept rows, `side_cosine` (cosine between the means of both sides), and for the two largest groups
-            `auroc`, `low` and `high` (its 95 % interval), `first` and `second`; see `axis`.
-    """
-
-    positive: list[str]
+    positive: list[str]  # wordings of a side
     negative: list[str]
+    # per kept row of the index: row, id, group, text; positive and negative (mean cosine to the wordings of a side),
+    # score and relevance, see `axis`
     texts: pd.DataFrame
+    # per group, the largest first, then (all): rows, share (of the group's rows that are kept), mean, sd (with n - 1)
+    # and quantiles of the score
     groups: pd.DataFrame
+    # rows, kept, min_similarity, side_cosine (between the means of both sides); for the two largest groups first,
+    # second, auroc, low and high (its 95 % interval), see `axis`
     facts: dict[str, Any]
 
     @property
     def separation(self) -> str:
-        """How far the two largest groups come apart, in words; empty where there are not two."""
+        """How far the two largest groups come apart, in words, the higher mean first; empty where there are not two."""
         if "auroc" not in self.facts:
             return ""
-        first, second, *values = (self.facts[name] for name in ("first", "second", "auroc", "low", "high"))
-        auroc, low, high = (f"{value:.2f}" for value in values)
-        return f"AUROC of {first} above {second}: {auroc} [{low}, {high}] (95\u00a0% interval; 0.5: no difference)"
+        first, second, auroc, low, high = (self.facts[name] for name in ("first", "second", "auroc", "low", "high"))
+        means = self.texts.groupby("group", observed=True)["score"].mean()
+        if means[first] < means[second]:
+            first, second, auroc, low, high = second, first, 1 - auroc, 1 - high, 1 - low
+        interval = f"[{low:.2f}, {high:.2f}] (95\u00a0% interval; 0.5: no difference)"
+        return f"AUROC of {first} above {second}: {auroc:.2f} {interval}"
 
 
-def axis(index: Texts, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
+def axis(index: Any, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
     """Scores every text between two opposite sides.
 
     With unit vectors t of a text, p_i of the positive and n_j of the negative wordings, and P = mean(p_i),
     N = mean(n_j):
 
     - `positive` = t . P and `negative` = t . N, the mean cosines to the wordings of a side, each in [-1, 1];
-    - `score` = t . (P - N) / |P - N|, the projection on the axis, in [-1, 1]: above 0 nearer to the positive side, 0
-      where `positive` equals `negative`. The division makes axes comparable whose sides lie closer or less close
-      together; the order of texts is that of `positive - negative`;
+    - `score` = t . (P - N) / |P - N|, the projection on the axis, in [-1, 1]: above 0 nearer to the side for, 0 where
+      `positive` equals `negative`; the division makes axes comparable whose sides lie more or less close together;
     - `relevance` = the larger of `positive` and `negative`: low for a text on something else, whose score is noise.
 
     A score of 0 is no neutral stance: wordings differ in more than their view, so that a whole collection may lie on
-    one side of it. Compare groups, or texts, with each other. Several wordings a side are averaged, since the score
-    of a single one depends on its words as much as on its view.
+    one side of it. Compare groups, or texts, with each other, and give several wordings a side.
 
     AUROC is the probability that a random row of the `first` group (the largest of the index) scores above a random
     one of the `second` largest, ties counting half: 0.5 where the groups do not differ, above where the first is nearer
-    to the positive side. Rows without a group have a score, and are left out of it.
+    to the side for. Rows without a group have a score, and are left out of it.
 
     Args:
-        index: The texts.
-        positive: Wordings of one side.
-        negative: Wordings of the other.
+        index: An `Index`.
+        positive, negative: Wordings of the side for, and of the side against.
         min_similarity: Keep the texts whose relevance is at least this, in [-1, 1]; all if None.
 
     Raises:

@@ -6,14 +6,14 @@ import codecs
 import csv
 import hashlib
 import io
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TextIO
 
 import pandas as pd
@@ -41,43 +41,25 @@ Rows = Iterator[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Source:
-    """An opened source of rows.
+    """An opened source of rows."""
 
-    Attributes:
-        name: What it is called in messages, with configuration and splits where it has such.
-        columns: Names of its columns.
-        read: Names of columns, and what counts rows that cannot be read -> the columns' values, row by row.
-        total: Number of rows where it is known beforehand.
-    """
-
-    name: str
+    name: str  # in messages, with configuration and splits where it has such
     columns: list[str]
-    read: Callable[[Sequence[str], Dropped], Rows]
-    total: int | None = None
+    read: Callable[[Sequence[str], Dropped], Rows]  # columns, counter of unreadable rows -> their values row by row
+    total: int | None = None  # rows, where it is known beforehand
 
 
-@dataclass
+@dataclass(frozen=True)
 class Counts:
-    """What became of the rows of a source.
+    """What became of the rows of a source."""
 
-    Attributes:
-        read: Rows of the source.
-        kept: Rows with a text.
-        distinct: Different texts among them; each is embedded once.
-        ungrouped: Kept rows without a group although there is a column of groups; they can be found, and are left out
-            where groups are compared.
-        dropped: Reason -> rows.
-        changed: What was done to kept texts, or is to be known of them -> distinct texts.
-        lines: Reason -> where the first row is that could not be read.
-    """
-
-    read: int = 0
-    kept: int = 0
-    distinct: int = 0
-    ungrouped: int = 0
-    dropped: dict[str, int] = field(default_factory=Counter)
-    changed: dict[str, int] = field(default_factory=Counter)
-    lines: dict[str, str] = field(default_factory=dict)
+    read: int  # rows of the source
+    kept: int  # rows with a text
+    distinct: int  # different texts among them; each is embedded once
+    ungrouped: int  # kept rows without a group although there is a column of groups
+    dropped: dict[str, int]  # reason -> rows
+    changed: dict[str, int]  # what was done to kept texts, or is to be known of them -> distinct texts
+    lines: dict[str, str]  # reason -> where the first row is that could not be read
 
     def describe(self, source: str) -> str:
         """Lines that say what became of the rows of a source."""
@@ -91,26 +73,19 @@ class Counts:
         return "\n".join(lines)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Collection:
-    """The kept rows of a source.
+    """The kept rows of a source, with what is to be known of it.
 
-    Attributes:
-        source: Name of the source.
-        columns: `text`, `group` and `id` -> column of the source, None where there is none.
-        texts: The distinct texts, in the order of their first appearance.
-        rows: Table with `row` (number of the row in the source, from 0, dropped rows included), `id`, `group` (both
-            None where missing) and `vector` (number of the text in `texts`).
-        counts: What was kept, dropped and changed.
-        digest: Hash of all rows.
+    `rows` has `row` (number in the source, from 0, dropped rows included), `id` and `group` (None where missing), and
+    `text`, a dictionary of the distinct texts in the order of their first appearance.
     """
 
     source: str
-    columns: dict[str, str | None]
-    texts: Sequence[str]
+    columns: dict[str, str | None]  # text, group and id -> column of the source, None where there is none
     rows: pa.Table
     counts: Counts
-    digest: str
+    digest: str  # of all rows
 
 
 def read_texts(
@@ -122,7 +97,7 @@ def read_texts(
     split: str | None = None,
     encoding: str = "utf-8-sig",
     max_characters: int = MAX_CHARACTERS,
-    usual: dict[str, str | None] | None = None,
+    usual: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Collection:
     """Reads a source of texts whole, cleaned and counted.
 
@@ -143,9 +118,40 @@ def read_texts(
             the cure.
     """
     opened = open_source(source, config, split, encoding)
-    usual = {name: column for name, column in (usual or {}).items() if column in opened.columns}
-    named = {name: column for name, column in (("text", text), ("group", group), ("id", id)) if column is not None}
-    return collect(opened, choose_columns(opened, **(usual | named)), max_characters)
+    usual = {name: column for name, column in usual.items() if column in opened.columns}
+    columns = choose_columns(opened, text or usual.get("text"), group or usual.get("group"), id or usual.get("id"))
+    wanted = [name for name in columns.values() if name is not None]
+    dropped, changed, rows = Dropped(), Counter[str](), []
+    texts: dict[str, int] = {}  # cleaned -> its number
+    numbers: dict[str, int | None] = {}  # as it was read -> its number; None where nothing is left of it
+    for values in tqdm(opened.read(wanted, dropped), "reading", opened.total, unit="row", delay=1):
+        number = len(rows) + dropped.total()
+        raw, *labels = map(dict(zip(wanted, values, strict=True)).get, columns.values())
+        if not isinstance(raw, str):
+            dropped["missing text" if raw is None or raw != raw else "not a text but a number, list or object"] += 1
+            continue
+        if raw not in numbers:  # copies are cleaned once: rumours and campaigns are posted by the thousand
+            numbers[raw] = _number(raw, texts, changed, max_characters)
+        if numbers[raw] is None:
+            dropped["empty text"] += 1
+        else:
+            rows.append((number, *map(_label, labels), numbers[raw]))
+    if not texts:
+        reasons = ", ".join(f"{count:,} x {reason}" for reason, count in dropped.items()) or "it has no rows"
+        question = "is it the column of the texts? Name it with --text"
+        raise ValueError(f"{opened.name}, column {columns['text']!r}: no text is left ({reasons}); {question}")
+    digest = hashlib.sha256()
+    for line in chain(texts, map(repr, rows)):
+        digest.update(line.encode() + b"\0")
+    at, groups, ids, codes = zip(*rows, strict=True)
+    text_column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(texts, pa.large_string()))
+    table = {"row": pa.array(at, pa.int64()), "id": pa.array(ids, pa.large_string())}
+    table |= {"group": pa.array(groups, pa.string()).dictionary_encode(), "text": text_column}
+    ungrouped = groups.count(None) if columns["group"] else 0
+    counts = Counts(
+        len(rows) + dropped.total(), len(rows), len(texts), ungrouped, dict(dropped), dict(changed), dropped.first
+    )
+    return Collection(opened.name, columns, pa.table(table), counts, digest.hexdigest())
 
 
 def open_source(
@@ -157,30 +163,29 @@ def open_source(
 ) -> Source:
     """Opens a source of texts and finds its columns; see `read_texts`. Prepared data sets are kept in `cache_dir`."""
     if isinstance(source, pd.DataFrame):
-        return _arrow("the table", source.columns.tolist(), lambda columns: [pa.table(source[columns])], len(source))
+        frame = source.astype(object).where(source.notna(), None)
+        rows = lambda wanted, dropped: frame[list(wanted)].itertuples(index=False, name=None)  # noqa: E731
+        return Source("the table", source.columns.tolist(), rows, len(source))
     path = Path(source).expanduser()
     name = path.name.lower().removesuffix(".gz")
     plain = path.is_file() or (path.is_dir() and not (path / "README.md").is_file())
-    if plain and (config or split):
+    if not plain:
+        if not path.is_dir() and (name.endswith((*READERS, ".txt")) or path.is_absolute()):
+            beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise ValueError(f"{path} does not exist: check the path{suggest(path.name, beside)}")
+        return _data_set(str(path) if path.is_dir() else str(source), config, split, cache_dir)
+    if config or split:
         raise ValueError(f"{path} has no configurations or splits: leave out --config and --split")
-    if path.is_dir() and plain:
+    if path.is_dir():
         if not next(path.rglob("*.parquet"), None):
             raise ValueError(f"{path} holds neither Parquet files nor a README.md: name a file ({ENDINGS})")
-        return _parquet(path)
-    if path.is_file():
-        if not path.stat().st_size:
-            raise ValueError(f"{path} is empty: export or download it again")
-        if name.endswith((".csv", ".tsv")):
-            return _delimited(path, encoding)
-        if name.endswith((".jsonl", ".ndjson")):
-            return _json_lines(path)
-        if name.endswith(".parquet"):
-            return _parquet(path)
-        raise ValueError(f"{path} cannot be read as a table: its name has to end in {ENDINGS}")
-    if not path.is_dir() and (name.endswith((".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")) or path.is_absolute()):
-        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise ValueError(f"{path} does not exist: check the path{suggest(path.name, beside)}")
-    return _data_set(str(source), config, split, cache_dir)
+        return _parquet(path, encoding)
+    if not path.stat().st_size:
+        raise ValueError(f"{path} is empty: export or download it again")
+    for ending, reader in READERS.items():
+        if name.endswith(ending):
+            return reader(path, encoding)
+    raise ValueError(f"{path} cannot be read as a table: its name has to end in {ENDINGS}")
 
 
 def _delimited(path: Path, encoding: str) -> Source:
@@ -226,31 +231,18 @@ def _open_text(path: Path, encoding: str) -> Iterator[TextIO]:
             raise ValueError(f"{path} is not in {encoding} ({error}): {cure}") from error
 
 
-def _json_lines(path: Path) -> Source:
+def _json_lines(path: Path, encoding: str) -> Source:
     def records(dropped: Dropped) -> Iterator[dict[str, Any]]:
-        member = read_file(path)
-        with member.stream:
-            for number, line in member.lines(dropped):
-                try:
-                    record = json.loads(line) if line.strip() else None
-                except (ValueError, RecursionError):
-                    record = line
-                if isinstance(record, dict):
-                    yield record
-                elif line.strip():
-                    dropped.skip("line: not a JSON object", f"line {number:,}")
+        with (member := read_file(path)).stream:
+            yield from (record for _, record in member.objects(dropped))
 
     columns = list(dict.fromkeys(name for record in islice(records(Dropped()), PEEK) for name in record))
     if not columns:
         raise ValueError(f"{path} has no line with a JSON object in UTF-8: give one object a line")
-
-    def read(wanted: Sequence[str], dropped: Dropped) -> Rows:
-        return (tuple(record.get(name) for name in wanted) for record in records(dropped))
-
-    return Source(str(path), columns, read)
+    return Source(str(path), columns, lambda wanted, dropped: (tuple(map(r.get, wanted)) for r in records(dropped)))
 
 
-def _parquet(path: Path) -> Source:
+def _parquet(path: Path, encoding: str) -> Source:
     from pyarrow import dataset
 
     try:
@@ -260,20 +252,26 @@ def _parquet(path: Path) -> Source:
     except (ValueError, OSError) as error:
         reason = str(error).splitlines()[0][:200]
         raise ValueError(f"{path} cannot be read as Parquet ({reason}): write or download it again") from error
-    return _arrow(str(path), table.schema.names, lambda columns: table.to_batches(columns=columns), total)
+
+    def read(wanted: Sequence[str], dropped: Dropped) -> Rows:
+        for batch in table.to_batches(columns=list(dict.fromkeys(wanted))):
+            yield from zip(*(batch[name].to_pylist() for name in wanted), strict=True)
+
+    return Source(str(path), table.schema.names, read, total)
+
+
+READERS = {".csv": _delimited, ".tsv": _delimited, ".jsonl": _json_lines, ".ndjson": _json_lines, ".parquet": _parquet}
 
 
 def _data_set(source: str, config: str | None, split: str | None, cache_dir: str | Path) -> Source:
-    from datasets import ClassLabel, get_dataset_config_names, get_dataset_default_config_name
+    from datasets import get_dataset_config_names, get_dataset_default_config_name
 
     from dataset_scripts.base.sources import DEMO, load_source, source_name
 
-    path = str(Path(source).expanduser()) if Path(source).expanduser().is_dir() else source
     try:
+        config = config or ("arguments" if source == DEMO else get_dataset_default_config_name(source))
         if config is None:
-            config = "arguments" if source == DEMO else get_dataset_default_config_name(path)
-        if config is None:
-            names = ", ".join(get_dataset_config_names(path))
+            names = ", ".join(get_dataset_config_names(source))
             raise ValueError(f"it has several configurations, name one with --config: {names}")
         splits = load_source(source, config, cache_dir)
     except (OSError, ValueError) as error:
@@ -285,36 +283,23 @@ def _data_set(source: str, config: str | None, split: str | None, cache_dir: str
     if split is not None and split not in splits:
         raise ValueError(f"{source!r} ({config}) has no split {split!r}; it has {', '.join(splits)}")
     parts = [splits[split]] if split else list(splits.values())
-    labels = {name: kind for name, kind in parts[0].features.items() if isinstance(kind, ClassLabel)}
-
-    def batches(columns: list[str]) -> Iterator[pa.Table]:
-        for part in parts:
-            yield from part.select_columns(columns).with_format("arrow").iter(10_000)
-
-    name = f"{source_name(source)} ({config}, {split or ' + '.join(splits)})"
-    return _arrow(name, parts[0].column_names, batches, sum(len(part) for part in parts), labels)
-
-
-def _arrow(
-    name: str,
-    columns: list[str],
-    batches: Callable[[list[str]], Iterable[pa.Table | pa.RecordBatch]],
-    total: int,
-    labels: dict[str, Any] | None = None,
-) -> Source:
-    """A source of Arrow tables; `labels` are columns of classes, which are read by their names."""
-
-    def values(batch: pa.Table | pa.RecordBatch, column: str) -> list[Any]:
-        values = batch.column(column).to_pylist()
-        if not (label := (labels or {}).get(column)):
-            return values
-        return [label.int2str(value) if isinstance(value, int) and value >= 0 else value for value in values]
 
     def read(wanted: Sequence[str], dropped: Dropped) -> Rows:
-        for batch in batches(list(dict.fromkeys(wanted))):
-            yield from zip(*(values(batch, column) for column in wanted), strict=True)
+        features = [parts[0].features[name] for name in wanted]
+        for part in parts:
+            for batch in part.select_columns(list(dict.fromkeys(wanted))).iter(10_000):
+                columns = [_by_name(kind, batch[name]) for name, kind in zip(wanted, features, strict=True)]
+                yield from zip(*columns, strict=True)
 
-    return Source(name, columns, read, total)
+    name = f"{source_name(source)} ({config}, {split or ' + '.join(splits)})"
+    return Source(name, parts[0].column_names, read, sum(map(len, parts)))
+
+
+def _by_name(feature: Any, values: list[Any]) -> list[Any]:
+    """Classes by their names; other values as they are."""
+    if not hasattr(feature, "int2str"):
+        return values
+    return [feature.int2str(value) if isinstance(value, int) and value >= 0 else value for value in values]
 
 
 def choose_columns(
@@ -326,10 +311,10 @@ def choose_columns(
         if name is not None and name not in source.columns:
             raise ValueError(f"--{option} {name!r}: no such column; {listed}{suggest(name, source.columns)}")
     if text is None:
-        likely = [name for name in source.columns if name.lower() == "text"] or source.columns
-        if len(set(likely)) != 1:
+        likely = {name for name in source.columns if name.lower() == "text"} or set(source.columns)
+        if len(likely) != 1:
             raise ValueError(f"which column holds the texts? Name it with --text; {listed}")
-        text = likely[0]
+        (text,) = likely
     columns = {"text": text, "group": group, "id": id or ("id" if "id" in source.columns else None)}
     for name in columns.values():
         if source.columns.count(name) > 1:
@@ -337,61 +322,19 @@ def choose_columns(
     return columns
 
 
-def collect(source: Source, columns: dict[str, str | None], max_characters: int = MAX_CHARACTERS) -> Collection:
-    """Reads all rows of a source and cleans their texts; see `read_texts`."""
-    counts, unreadable, numbers, seen = Counts(), Dropped(), {}, {}
-    rows: dict[str, list[Any]] = {name: [] for name in ("row", "id", "group", "vector")}
-    wanted = [name for name in columns.values() if name is not None]
-    for values in tqdm(source.read(wanted, unreadable), "reading", source.total, unit="row", mininterval=1):
-        row = dict(zip(wanted, values, strict=True))
-        number, counts.read = counts.read + unreadable.total(), counts.read + 1
-        raw = row[columns["text"]]
-        # copies of a text are cleaned once: rumours and campaigns are posted by the thousand
-        vector = seen.get(raw) if isinstance(raw, str) else _unusable(raw)
-        if vector is None:
-            vector = seen[raw] = _number(raw, numbers, counts, max_characters)
-        if isinstance(vector, str):
-            counts.dropped[vector] += 1
-            continue
-        rows["row"].append(number)
-        rows["vector"].append(vector)
-        for name in ("id", "group"):
-            rows[name].append(_label(row[columns[name]]) if columns[name] else None)
-    counts.read += unreadable.total()
-    counts.dropped, counts.lines = unreadable + counts.dropped, unreadable.first
-    if not numbers:
-        reasons = ", ".join(f"{count:,} x {reason}" for reason, count in counts.dropped.items()) or "it has no rows"
-        question = "is it the column of the texts? Name it with --text"
-        raise ValueError(f"{source.name}, column {columns['text']!r}: no text is left ({reasons}); {question}")
-    counts.kept, counts.distinct = len(rows["row"]), len(numbers)
-    counts.ungrouped = rows["group"].count(None) if columns["group"] else 0
-    digest = hashlib.sha256()
-    for text in numbers:
-        digest.update(text.encode() + b"\0")
-    for values in zip(*rows.values(), strict=True):
-        digest.update(repr(values).encode())
-    kinds = {"row": pa.int64(), "id": pa.large_string(), "group": pa.string(), "vector": pa.int32()}
-    table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
-    return Collection(source.name, columns, list(numbers), table, counts, digest.hexdigest())
-
-
-def _unusable(raw: Any) -> str:
-    return "missing text" if raw is None or raw != raw else "not a text but a number, list or object"
-
-
-def _number(raw: str, numbers: dict[str, int], counts: Counts, max_characters: int) -> int | str:
-    """Number of a text that was not seen before in this form, or the reason to drop it."""
+def _number(raw: str, texts: dict[str, int], changed: Counter[str], max_characters: int) -> int | None:
+    """Number of a text that was not seen before in this form; None if nothing is left of it."""
     text, changes = clean(raw, max_characters)
     if not text:
-        return "empty text"
-    text = raw if text == raw else text  # one string in memory, not two equal ones
-    if text not in numbers:
+        return None
+    if text not in texts:
         if not _LETTER.search(text):
             changes.append("kept without any letter or digit (emoji, punctuation)")
         elif is_foreign(text):
             changes.append("kept although probably not in English (script, or few stop words)")
-        counts.changed.update(changes)
-    return numbers.setdefault(text, len(numbers))
+        changed.update(changes)
+    # one string in memory, not two equal ones
+    return texts.setdefault(raw if text == raw else text, len(texts))
 
 
 def _label(value: Any) -> str | None:
@@ -450,20 +393,17 @@ def read_statements(path: str | Path, column: str = "statement") -> list[tuple[s
     Raises:
         ValueError: If there is no such file or column, a line that cannot be read, or no statement.
     """
-    path = Path(path).expanduser()
-    if path.suffix.lower() == ".txt":
-        try:
-            rows = [(line, None) for line in path.read_text(encoding="utf-8-sig").splitlines()]
-        except (OSError, UnicodeError) as error:
-            raise ValueError(f"{path} cannot be read ({error}): it has to be text in UTF-8") from error
+    path, dropped = Path(path).expanduser(), Dropped()
+    if path.suffix.lower() == ".txt" and path.is_file():
+        rows = [(line, None) for _, line in read_file(path).lines(dropped)]
     else:
-        source, dropped = open_source(path), Dropped()
+        source = open_source(path)
         if column not in source.columns:
             raise ValueError(f"{path} has no column {column!r}; it has {', '.join(source.columns)}")
         names = [column, *(["target"] if "target" in source.columns else [])]
         rows = [(*row, None)[:2] for row in source.read(names, dropped)]
-        for reason, where in dropped.first.items():
-            raise ValueError(f"{path}, {where}: {reason}; repair the line")
+    for reason, where in dropped.first.items():
+        raise ValueError(f"{path}, {where}: {reason}; repair the line")
     statements = [(text.strip(), _label(target)) for text, target in rows if isinstance(text, str) and text.strip()]
     if not statements:
         raise ValueError(f"{path} holds no {column}")

@@ -103,7 +103,7 @@ def test_axis(folder):
         ("ask INDEX for -n 0", "invalid value for '-n'"),
         ("ask INDEX for --threshold 2", "invalid value for '--threshold'"),
         ("ask INDEX for --treshold 1", "did you mean --threshold?"),
-        ("ask INDEX for -f nothing.txt", "nothing.txt cannot be read"),
+        ("ask INDEX for -f nothing.txt", "nothing.txt does not exist"),
         ("ask FOLDER for", "is no index: make one with opinion embed"),
         ("align INDEX for", "'for' has no side: name the group whose view it is with --side"),
         ("align INDEX --query for", "--query 'for' has to be STATEMENT=GROUP"),

@@ -69,6 +69,9 @@ def test_groups_and_their_separation(index):
     assert axis.facts["auroc"] == pytest.approx(4 / 6)
     assert 0 < axis.facts["low"] < 0.5 < axis.facts["high"] < 1  # of three rows and two, nothing is known
     assert axis.separation.startswith("AUROC of G above B: 0.67 [0.")
+    turned = index.axis("against", "for")  # the group with the higher mean is named first
+    assert (turned.facts["first"], turned.facts["auroc"]) == ("G", pytest.approx(2 / 6))
+    assert turned.separation == axis.separation.replace("G above B", "B above G")
 
 
 def test_only_texts_on_the_topic(index):

@@ -70,9 +70,9 @@ def test_rows_that_cannot_be_read_are_counted_with_the_first(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(lines)
     collection = read_texts(tmp_path / "a.jsonl", "text")
     assert collection.rows["row"].to_pylist() == [0, 4]  # of the source
-    assert (collection.texts, collection.counts.read) == (["first", "last"], 5)
+    assert (collection.rows["text"].to_pylist(), collection.counts.read) == (["first", "last"], 5)
     assert collection.counts.describe("a").splitlines()[1:] == [
-        "          2 x dropped: line: not a JSON object (first: line 3)",
+        "          2 x dropped: line: not a JSON object (first: a.jsonl, line 3)",
         "          1 x dropped: line: not UTF-8 (first: a.jsonl, line 5)",
     ]
 
@@ -142,7 +142,7 @@ def test_what_is_kept_dropped_and_changed():
     ]
     collection = collected({"text": [row[0] for row in rows], "party": [row[1] for row in rows]}, group="party")
     long = ("tram " * 2000).strip()  # 9,999 characters: the cut at 10,000 leaves a space at the end
-    assert collection.texts == ["Trams should be free.", long, "🚋🚋", "الترام يجب أن يكون مجانيا", "late trams"]
+    texts = ["Trams should be free.", long, "🚋🚋", "الترام يجب أن يكون مجانيا", "late trams"]
     counts = collection.counts
     assert (counts.read, counts.kept, counts.distinct, counts.ungrouped) == (8, 6, 5, 1)
     assert counts.dropped == {"empty text": 1, "missing text": 1}
@@ -156,7 +156,7 @@ def test_what_is_kept_dropped_and_changed():
         "row": [0, 1, 4, 5, 6, 7],  # of the source, so that its other columns can be joined
         "id": [None] * 6,
         "group": ["G", "B", "B", "B", None, "3"],
-        "vector": [0, 0, 1, 2, 3, 4],
+        "text": [texts[0], *texts],
     }
 
 
@@ -164,7 +164,7 @@ def test_a_hundred_thousand_copies_are_cleaned_once(monkeypatch):
     cleaned = Counter()
     monkeypatch.setattr(texts, "clean", lambda text, *rest: (cleaned.update([text]), clean(text, *rest))[1])
     collection = collected({"text": ["Free trams now!"] * 100_000})
-    assert (collection.counts.kept, collection.texts, cleaned) == (100_000, ["Free trams now!"], {"Free trams now!": 1})
+    assert (collection.counts.kept, collection.counts.distinct, cleaned) == (100_000, 1, {"Free trams now!": 1})
 
 
 def test_the_digest_tells_texts_groups_and_order():
@@ -208,7 +208,7 @@ def test_statements_from_a_text_file_or_a_table(tmp_path):
     ("name", "content", "message"),
     [
         ("a.txt", "\n \n", "holds no statement"),
-        ("b.txt", None, "cannot be read"),
+        ("b.txt", None, "b.txt does not exist"),
         ("a.csv", "text\nx\n", "no column 'statement'; it has text"),
         ("a.csv", "statement,target\nFree trams, now.,G\n", "line 2: row: wrong number of columns; repair the line"),
     ],
