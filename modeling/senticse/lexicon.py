@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import util
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers.models import WordPiece
 from torch import Tensor, nn
@@ -15,7 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from dataset_scripts.base.sources import load_split
 
-POSITIVE, NEGATIVE = 1, -1
+SIGNS = {"positive": 1, "negative": -1}
 VALENCE = 0.5  # on VADER's scale of -4 to 4; nearer to zero its ten raters do not agree on a side
 WORD = re.compile(r"[^\W\d_]+")
 # A word's key is the sum of its token ids times powers of an odd number, modulo 2^64: one key for words of any length,
@@ -24,7 +25,7 @@ BASE, LONGEST = 0x5851F42D4C957F2D, 32
 
 
 def load_lexicon(source: str | None, cache: Path) -> dict[str, int]:
-    """Words of one polarity only, lower case.
+    """Words that are positive or negative only, lower case.
 
     Args:
         source: Data set with the configuration `words` (SentiWordNet); None takes VADER's lexicon, which comes with
@@ -34,21 +35,14 @@ def load_lexicon(source: str | None, cache: Path) -> dict[str, int]:
     Returns:
         Word -> 1 (positive) or -1 (negative). Words that are both, "multi" in Kim et al. (2024, equation 1), and
         phrases are not among them.
-
-    Raises:
-        ValueError: If there is neither a source nor the package, or no word is left.
     """
     if source is None:
         words = _vader()
     else:
         rows = load_split(source, "words", "train", cache)
-        named = {"positive": POSITIVE, "negative": NEGATIVE}
-        words = {
-            word.lower(): named[polarity]
-            for word, polarity in zip(rows["word"], rows["polarity"], strict=True)
-            if polarity in named
-        }
-    words = {word: polarity for word, polarity in words.items() if WORD.fullmatch(word)}
+        signs = zip(rows["word"], map(SIGNS.get, rows["polarity"]), strict=True)
+        words = {word.lower(): sign for word, sign in signs if sign}
+    words = {word: sign for word, sign in words.items() if WORD.fullmatch(word)}
     if not words:
         raise ValueError(f"--lexicon {source}: it has no word that is positive or negative only")
     return words
@@ -57,11 +51,11 @@ def load_lexicon(source: str | None, cache: Path) -> dict[str, int]:
 def _vader() -> dict[str, int]:
     spec = util.find_spec("vaderSentiment")
     if spec is None or spec.origin is None:
-        raise ValueError("--lexicon none needs VADER's word list: pip install vaderSentiment; or name a source of "
-                         "words (python -m dataset_scripts sentiwordnet)")  # fmt: skip
+        cure = "pip install vaderSentiment; or name a source of words (opinion corpus build sentiwordnet)"
+        raise ValueError(f"--lexicon none needs VADER's word list: {cure}")
     lines = (Path(spec.origin).parent / "vader_lexicon.txt").read_text(encoding="utf-8").splitlines()
     means = {word.lower(): float(mean) for word, mean, *_ in (line.split("\t") for line in lines if "\t" in line)}
-    return {word: POSITIVE if mean > 0 else NEGATIVE for word, mean in means.items() if abs(mean) >= VALENCE}
+    return {word: 1 if mean > 0 else -1 for word, mean in means.items() if abs(mean) >= VALENCE}
 
 
 class WordPolarity(nn.Module):
@@ -80,13 +74,11 @@ class WordPolarity(nn.Module):
     def __init__(self, tokenizer: PreTrainedTokenizerBase, lexicon: Mapping[str, int]) -> None:
         super().__init__()
         begins, kind = _boundaries(tokenizer)
-        powers = [pow(BASE, exponent, 2**64) for exponent in range(LONGEST)]
-        self.register_buffer("begins", begins, persistent=False)
-        self.register_buffer("kind", kind, persistent=False)
-        self.register_buffer("powers", torch.tensor([_signed(power) for power in powers]), persistent=False)
-        keys, values = self._keys(tokenizer, lexicon)
-        self.register_buffer("keys", keys, persistent=False)
-        self.register_buffer("values", values, persistent=False)
+        powers = np.array([pow(BASE, exponent, 2**64) for exponent in range(LONGEST)], np.uint64).view(np.int64)
+        for name, table in {"begins": begins, "kind": kind, "powers": torch.tensor(powers)}.items():
+            self.register_buffer(name, table, persistent=False)
+        for name, table in zip(("keys", "values"), self._keys(tokenizer, lexicon), strict=True):
+            self.register_buffer(name, table, persistent=False)
 
     def numbers(self, ids: Tensor) -> Tensor:
         """The number of each token's word within its text, from 0; shape (batch, length) as `ids`."""
@@ -103,16 +95,13 @@ class WordPolarity(nn.Module):
             ids: Token ids.
             numbers: Words that they belong to, see `numbers`.
         """
-        keys = self._word_keys(ids, numbers)
-        found = torch.searchsorted(self.keys, keys).clamp(max=len(self.keys) - 1)
-        return torch.where(self.keys[found] == keys, self.values[found], 0)
-
-    def _word_keys(self, ids: Tensor, numbers: Tensor) -> Tensor:
         place = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
         first = torch.full_like(ids, ids.shape[1]).scatter_reduce(1, numbers, place, "amin")
         within = (place - first.gather(1, numbers)).clamp(max=LONGEST - 1)
         sums = torch.zeros_like(ids).scatter_add(1, numbers, (ids + 1) * self.powers[within])
-        return sums.gather(1, numbers)
+        keys = sums.gather(1, numbers)
+        nearest = torch.searchsorted(self.keys, keys).clamp(max=len(self.keys) - 1)
+        return torch.where(self.keys[nearest] == keys, self.values[nearest], 0)
 
     def _keys(self, tokenizer: PreTrainedTokenizerBase, lexicon: Mapping[str, int]) -> tuple[Tensor, Tensor]:
         """Sorted keys of all spellings of the lexicon's words, at the start of a text and within, and polarities."""
@@ -120,8 +109,11 @@ class WordPolarity(nn.Module):
         spelled = {spelling(word): polarity for word, polarity in lexicon.items() for spelling in spellings}
         tokens = tokenizer(list(spelled), add_special_tokens=False)["input_ids"]
         special = set(tokenizer.all_special_ids)
-        known = [(ids, polarity) for ids, polarity in zip(tokens, spelled.values(), strict=True)
-                 if 0 < len(ids) <= LONGEST and not special & set(ids)]  # fmt: skip
+        known = [
+            (ids, polarity)
+            for ids, polarity in zip(tokens, spelled.values(), strict=True)
+            if 0 < len(ids) <= LONGEST and not special & set(ids)
+        ]
         width = max((len(ids) for ids, _ in known), default=1)
         padded = torch.tensor([ids + ids[-1:] * (width - len(ids)) for ids, _ in known]).reshape(-1, width)
         last = torch.tensor([len(ids) for ids, _ in known], dtype=torch.long) - 1
@@ -130,8 +122,8 @@ class WordPolarity(nn.Module):
         inside = torch.arange(width)[None, :] <= last[:, None]
         keys = ((padded + 1) * self.powers[:width] * inside).sum(dim=1)
         table: dict[int, int] = {}
-        for key, (_, polarity), kept in zip(keys.tolist(), known, whole.tolist(), strict=True):
-            if kept:
+        for key, (_, polarity), one_word in zip(keys.tolist(), known, whole.tolist(), strict=True):
+            if one_word:
                 table[key] = polarity if table.get(key, polarity) == polarity else 0
         if not table:
             raise ValueError("--lexicon: the tokenizer knows none of its words")
@@ -166,7 +158,3 @@ def _kind(text: str) -> int:
     if not text:
         return 2
     return 0 if text[0].isalpha() or text[0] == "\ufffd" else 1 if text[0].isnumeric() else 2
-
-
-def _signed(number: int) -> int:
-    return number - 2**64 if number >= 2**63 else number

@@ -6,6 +6,7 @@ import logging
 
 import torch
 import torch.nn.functional as F
+from huggingface_hub import constants
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
@@ -20,13 +21,6 @@ class MaskedLanguageHead(nn.Module):
     """Scores of all words of the vocabulary: dense, activation and layer norm, then the encoder's word embeddings.
 
     The embeddings stay the encoder's: they are no parameter of the head, and follow what training does to them.
-
-    Args:
-        model: The encoder.
-        dense: Linear layer within the hidden size.
-        activation: What follows it.
-        norm: Layer norm.
-        bias: Bias of every token, shape (vocabulary,).
     """
 
     def __init__(
@@ -46,10 +40,6 @@ class MaskedLanguageHead(nn.Module):
 def load_head(model: SentenceTransformer, backbone: Backbone) -> MaskedLanguageHead:
     """The head that the checkpoint of an encoder has, or a fresh one where it has none (sentence encoders do not).
 
-    Args:
-        model: The encoder.
-        backbone: Where it came from.
-
     Raises:
         ValueError: If heads of this architecture are not known.
     """
@@ -57,7 +47,7 @@ def load_head(model: SentenceTransformer, backbone: Backbone) -> MaskedLanguageH
     transformers_logging.set_verbosity_error()  # what is missing is said below
     try:
         whole, report = AutoModelForMaskedLM.from_pretrained(
-            backbone.path, output_loading_info=True, local_files_only=_offline()
+            backbone.path, output_loading_info=True, local_files_only=constants.HF_HUB_OFFLINE
         )
     except ValueError as error:
         raise ValueError(
@@ -73,17 +63,10 @@ def load_head(model: SentenceTransformer, backbone: Backbone) -> MaskedLanguageH
         parts = (head.dense, nn.GELU(), head.layer_norm)
     else:
         raise ValueError(f"no head for masked words is known for {whole.config.model_type!r}: use --lambda_w 0")
-    fresh = any(
-        "dense" in name for name in report["missing_keys"] if not name.startswith(whole.base_model_prefix + ".")
-    )
+    outside = [name for name in report["missing_keys"] if not name.startswith(f"{whole.base_model_prefix}.")]
+    fresh = any("dense" in name for name in outside)
     logger.info("the head for masked words is %s", "new: the checkpoint has none" if fresh else "the checkpoint's own")
     if whole.config.vocab_size != model[0].model.get_input_embeddings().num_embeddings:
         raise ValueError(f"{backbone.hub_id} has two vocabularies of different size: use --lambda_w 0")
     bias = head.bias if torch.isfinite(head.bias).all() else torch.zeros_like(head.bias)
     return MaskedLanguageHead(model, *parts, bias)
-
-
-def _offline() -> bool:
-    from huggingface_hub import constants
-
-    return constants.HF_HUB_OFFLINE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -15,41 +14,25 @@ from sentence_transformers.util.distributed import all_gather, is_dist_initializ
 from torch import Tensor, nn
 
 from modeling.base.paper import Paper
+from modeling.senticse import Options
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import MaskedLanguageHead
 
 UNCHANGED = 0.2  # of the chosen words stay readable in the authors' code
 
 
-@dataclass(frozen=True)
-class WordOptions:
-    """How the word-level loss is computed.
-
-    Attributes:
-        weight: Weight of the loss (lambda_w), above 0.
-        masking: Probability that a positive or negative word is masked, in (0, 1].
-        indicator: `paper`: a masked token costs nothing where the predicted word has the polarity of the original;
-            `code`: it costs something only where the predicted word has the opposite one, and a fifth of the chosen
-            words stay unmasked.
-        reduction: `mean` over the masked tokens of a batch, or their `sum` (equation 4), which grows with the batch.
-    """
-
-    weight: float = 0.15
-    masking: float = 0.1
-    indicator: str = "paper"
-    reduction: str = "mean"
-
-
 class SenticseLoss(nn.Module):
     """Sentence-level contrast of polarities, and prediction of masked words that carry sentiment.
 
+    Without `lambda_w` there is no word-level loss, nor its forward pass. With `indicator` `paper` a masked token costs
+    nothing where the predicted word has the polarity of the original; with `code` it costs something only where that
+    has the opposite one, and a fifth of the chosen words stay unmasked.
+
     Args:
         model: The encoder.
-        tau: Temperature of the sentence-level loss, above 0.
-        alpha: Weight of its negatives, above 0.
-        words: Options of the word-level loss; None leaves it out, with its forward pass.
-        polarity: Finds the words that carry sentiment; needed with `words`.
-        head: Predicts masked words; needed with `words`. It is trained, but is no part of the encoder.
+        options: The system's.
+        polarity: Finds the words that carry sentiment; needed with `lambda_w`.
+        head: Predicts masked words; needed with `lambda_w`. It is trained, but is no part of the encoder.
         mask_id: Id of the mask token.
 
     Inputs:
@@ -59,25 +42,22 @@ class SenticseLoss(nn.Module):
         | (positive, positive, negative, negative)       | none   |
         +------------------------------------------------+--------+
 
-    Returns from `forward`: a dictionary with the parts `sentence` and, with `words`, `word`; the trainer adds and logs
-    them.
+    Returns from `forward`: a dictionary with the parts `sentence` and, with `lambda_w`, `word`; the trainer adds and
+    logs them.
     """
 
     def __init__(
         self,
         model: SentenceTransformer,
-        tau: float = 0.05,
-        alpha: float = 1.0,
-        words: WordOptions | None = None,
+        options: Options,
         polarity: WordPolarity | None = None,
         head: MaskedLanguageHead | None = None,
         mask_id: int | None = None,
     ) -> None:
         super().__init__()
-        self.model = model
-        self.tau, self.alpha = tau, alpha
-        self.words, self.polarity, self.head, self.mask_id = words, polarity, head, mask_id
-        self.sentence_embeddings_only = words is None
+        self.model, self.options = model, options
+        self.polarity, self.head, self.mask_id = polarity, head, mask_id
+        self.sentence_embeddings_only = not options.lambda_w
 
     def forward(
         self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor | None = None
@@ -89,18 +69,12 @@ class SenticseLoss(nn.Module):
     def parts(
         self, features: list[dict[str, Tensor]], embeddings: list[Tensor], labels: Tensor | None = None
     ) -> dict[str, Tensor]:
-        """The parts, for texts that were embedded already.
-
-        Args:
-            features: Token ids and attention masks of the four columns.
-            embeddings: Their vectors, four times shape (batch, dimension).
-            labels: There are none.
-        """
+        """The parts, for the four columns' tokens and their vectors, four times shape (batch, dimension)."""
         if is_dist_initialized():  # the negatives of all processes, so that many see what one sees
             embeddings = [all_gather(column, with_grad=True) for column in embeddings]
         result = {"sentence": self.compute_sentence_from_embeddings(embeddings)}
-        if self.words is not None:
-            result["word"] = self.words.weight * self.predict_words(features)
+        if self.options.lambda_w:
+            result["word"] = self.options.lambda_w * self.predict_words(features)
         return result
 
     def compute_sentence_from_embeddings(self, embeddings: list[Tensor]) -> Tensor:
@@ -110,8 +84,8 @@ class SenticseLoss(nn.Module):
 
     def _contrast(self, anchor: Tensor, partner: Tensor, others: Tensor) -> Tensor:
         """-log of the partner's share, shape (batch,); every row of `others` counts alpha times."""
-        near = (anchor * partner).sum(dim=1, keepdim=True) / self.tau
-        far = anchor @ others.T / self.tau + math.log(self.alpha)
+        near = (anchor * partner).sum(dim=1, keepdim=True) / self.options.tau
+        far = anchor @ others.T / self.options.tau + math.log(self.options.alpha)
         return (torch.logsumexp(torch.cat([near, far], dim=1), dim=1, keepdim=True) - near)[:, 0]
 
     def predict_words(self, features: list[dict[str, Tensor]]) -> Tensor:
@@ -120,7 +94,8 @@ class SenticseLoss(nn.Module):
         merged = merge_feature_batches(columns)
         if merged is None:
             raise ValueError("the columns of a batch cannot be joined for the word-level loss: use --lambda_w 0")
-        ids, numbers, polarity, chosen = self.choose(merged["input_ids"], merged["attention_mask"])
+        ids = merged["input_ids"]
+        numbers, polarity, chosen = self.choose(ids, merged["attention_mask"])
         rows = chosen.any(dim=1).nonzero()[:, 0]
         if not len(rows):  # all processes have to take part in every forward pass
             rows = torch.zeros(1, dtype=torch.long, device=chosen.device)
@@ -133,24 +108,21 @@ class SenticseLoss(nn.Module):
             logits, ids[chosen], polarity[chosen], self.polarity(predicted, numbers)[chosen]
         )
 
-    def choose(self, ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Draws the words to predict: ids, word numbers, polarities and whether each token is of a chosen word."""
+    def choose(self, ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Draws the words to predict: word numbers, polarities and whether each token is of a chosen word."""
         numbers = self.polarity.numbers(ids)
         polarity = self.polarity(ids, numbers) * attention_mask
-        return ids, numbers, polarity, (polarity != 0) & self._drawn(numbers, self.words.masking)
+        return numbers, polarity, (polarity != 0) & self._drawn(numbers, self.options.masking)
 
     def corrupt(self, ids: Tensor, numbers: Tensor, chosen: Tensor) -> Tensor:
         """The ids with chosen words masked."""
-        masked = chosen
-        if self.words.indicator == "code":
-            masked = chosen & ~self._drawn(numbers, UNCHANGED)
+        masked = chosen if self.options.indicator == "paper" else chosen & ~self._drawn(numbers, UNCHANGED)
         return ids.masked_fill(masked, self.mask_id)
 
     @staticmethod
     def _drawn(numbers: Tensor, probability: float) -> Tensor:
         """Draws words: all tokens of one share its lot. Torch's own generator, which a resumed run restores."""
-        lots = torch.rand(numbers.shape, device=numbers.device).gather(1, numbers)
-        return lots < probability
+        return torch.rand(numbers.shape, device=numbers.device).gather(1, numbers) < probability
 
     def compute_word_from_logits(self, logits: Tensor, ids: Tensor, polarity: Tensor, predicted: Tensor) -> Tensor:
         """The word-level loss of masked tokens.
@@ -161,17 +133,18 @@ class SenticseLoss(nn.Module):
             polarity: Polarity of the word that each belongs to, 1 or -1, shape (tokens,).
             predicted: Polarity of the word predicted in its place, 1, -1 or 0 for none or both, shape (tokens,).
         """
-        wrong = predicted != polarity if self.words.indicator == "paper" else predicted == -polarity
+        wrong = predicted != polarity if self.options.indicator == "paper" else predicted == -polarity
         losses = F.cross_entropy(logits, ids, reduction="none") * wrong
         tokens, processes = len(losses), 1
         if is_dist_initialized():  # gradients are averaged over processes, and one may have no masked word
             processes = torch.distributed.get_world_size()
             tokens = sum(all_gather(torch.tensor([tokens], device=losses.device)).tolist())
-        return losses.sum() * processes / (max(1, tokens) if self.words.reduction == "mean" else 1)
+        return losses.sum() * processes / (max(1, tokens) if self.options.word_reduction == "mean" else 1)
 
     def get_config_dict(self) -> dict[str, float | str]:
         """The hyperparameters, for logs and cards."""
-        return {"tau": self.tau, "alpha": self.alpha} | (vars(self.words) if self.words else {})
+        words = {"masking", "indicator", "word_reduction"} if self.options.lambda_w else set()
+        return self.options.model_dump(include={"tau", "alpha", "lambda_w"} | words)
 
     @property
     def citation(self) -> str:

@@ -18,14 +18,14 @@ from torch import nn
 from dataset_scripts.base.metadata import list_corpora
 from dataset_scripts.base.quality import bare
 from dataset_scripts.base.sources import has_config, load_source, source_name
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator
+from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
 from modeling.base.keep import held, with_replay
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
 from modeling.senticse.evaluation import SgtsEvaluator
 from modeling.senticse.lexicon import WordPolarity, load_lexicon
 from modeling.senticse.lm_head import load_head
-from modeling.senticse.losses import SenticseLoss, WordOptions
+from modeling.senticse.losses import SenticseLoss
 
 COLUMNS = ["positive1", "positive2", "negative1", "negative2"]
 
@@ -57,7 +57,7 @@ class SenticseSystem(System):
         counts["quadruples of the sources"] = sum(len(rows) for rows in parts)
         evaluated = self._evaluated()
         cleaned = [without_leaks(rows.select_columns(COLUMNS), evaluated, recipe.seed) for rows in parts]
-        counts["training sentences found in evaluation data and taken out"] = sum(found for _, found in cleaned)
+        counts["training sentences found in evaluation data and taken out"] = sum(number for _, number in cleaned)
         rows = concatenate_datasets([rows for rows, _ in cleaned]).shuffle(seed=recipe.seed)
         rows = rows.select(range(min(recipe.max_train_rows or len(rows), len(rows))))
         counts["quadruples in training"] = len(rows)
@@ -67,15 +67,14 @@ class SenticseSystem(System):
 
     def _evaluated(self) -> set[str]:
         """All sentences of the validation and test data that are measured, each as its letters and digits."""
-        found = set()
+        sentences: set[str] = set()
         for source in self.sources:
             for config, columns in {"sgts": ("sentence1", "sentence2"), "sentences": ("text",)}.items():
-                if config == "sentences" and not has_config(source, config):
-                    continue
-                splits = load_source(source, config, self.cache)
-                held_out = [rows for split, rows in splits.items() if split != "train"]
-                found |= {bare(text) for rows in held_out for column in columns for text in rows[column]}
-        return found
+                if config == "sgts" or has_config(source, config):
+                    splits = load_source(source, config, self.cache)
+                    parts = [rows[column] for split, rows in splits.items() if split != "train" for column in columns]
+                    sentences.update(bare(text) for part in parts for text in part)
+        return sentences
 
     def build_model(self) -> SentenceTransformer:
         model = super().build_model()
@@ -86,13 +85,11 @@ class SenticseSystem(System):
         return [Phase(name, rows, held(self.recipe, model, self._loss(model)), self.recipe.epochs)]
 
     def _loss(self, model: SentenceTransformer) -> nn.Module:
-        recipe = self.recipe
-        if not recipe["lambda_w"]:
-            return SenticseLoss(model, recipe["tau"], recipe["alpha"])
-        options = WordOptions(recipe["lambda_w"], recipe["masking"], recipe["indicator"], recipe["word_reduction"])
-        polarity = WordPolarity(model.tokenizer, load_lexicon(recipe["lexicon"], self.cache))
+        if not self.options.lambda_w:
+            return SenticseLoss(model, self.options)
+        polarity = WordPolarity(model.tokenizer, load_lexicon(self.options.lexicon, self.cache))
         head, mask_id = load_head(model, self.backbone), model.tokenizer.mask_token_id
-        return SenticseLoss(model, recipe["tau"], recipe["alpha"], options, polarity, head, mask_id)
+        return SenticseLoss(model, self.options, polarity, head, mask_id)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         recipe, testing = self.recipe, split == "test"
@@ -102,18 +99,14 @@ class SenticseSystem(System):
         names = [f"sgts_{label}" for label in labels(sources)]
         if not testing:
             names[0] = "sgts"  # what chooses checkpoints is called the same whatever the source
-
-        def facts(source: str) -> dict[str, str]:
-            return {"dataset": f"{source_name(source)} ({split})", "dataset_id": source_name(source)}
-
         title = "sentences of the same and of different polarity"
         result: list[Evaluator] = [
-            SgtsEvaluator(self.rows(source, "sgts", split, limit), name, title=title, **facts(source))
+            SgtsEvaluator(self.rows(source, "sgts", split, limit), name, title=title, **of_source(source, split))
             for name, source in zip(names, sources, strict=True)
         ]
         if source := recipe["similarity"]:
             rows = self.rows(source, "similarity", split, limit)
-            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts(source)))
+            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **of_source(source, split)))
         return result
 
 
@@ -137,7 +130,7 @@ def without_leaks(rows: Dataset, evaluated: set[str], seed: int) -> tuple[Datase
         seed: Seed of the draws.
 
     Returns:
-        The rows that are left, and the number of different sentences taken out.
+        The other rows, and the number of different sentences taken out.
 
     Raises:
         ValueError: If fewer than two sentences of either polarity are left.
@@ -151,23 +144,24 @@ def without_leaks(rows: Dataset, evaluated: set[str], seed: int) -> tuple[Datase
     for one, two in (COLUMNS[:2], COLUMNS[2:]):
         pool = sorted({text for name in (one, two) for text in columns[name][~leaked[name]]})
         if len(pool) < 2:
-            raise ValueError(f"--data: fewer than two sentences of a polarity are left of {len(rows)} quadruples when "
-                             "those of --sentiment are taken out: train on other data than is measured")  # fmt: skip
+            raise ValueError(
+                f"--data: fewer than two sentences of a polarity are left of {len(rows)} quadruples when those of "
+                "--sentiment are taken out: train on other data than is measured"
+            )
         for name, other in ((one, two), (two, one)):
             for row in np.flatnonzero(leaked[name]):
                 drawn = pool[random.integers(len(pool) - 1)]
                 columns[name][row] = pool[-1] if drawn == columns[other][row] else drawn
-    kept = np.flatnonzero(~leaked[COLUMNS[0]])
     changed = Dataset.from_dict({name: texts.tolist() for name, texts in columns.items()}, features=rows.features)
-    return changed.select(kept), len(out)
+    return changed.select(np.flatnonzero(~leaked[COLUMNS[0]])), len(out)
 
 
 def labels(sources: list[str]) -> list[str]:
     """Short names of sources for metrics: the corpus, as far as the source's name begins with one; no two alike."""
-    found: list[str] = []
+    names: list[str] = []
     for source in sources:
         name = re.sub(r"\W+", "_", source_name(source).rpartition("/")[2].lower()).strip("_")
         corpus = re.split(r"[\W_]", name)[0]
         name = corpus if corpus in list_corpora() else name
-        found.append(name if name not in found else f"{name}_{len(found) + 1}")
-    return found
+        names.append(name if name not in names else f"{name}_{len(names) + 1}")
+    return names

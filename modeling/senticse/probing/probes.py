@@ -11,9 +11,10 @@ import logging
 import tempfile
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from sentence_transformers import SentenceTransformer
 from sklearn.decomposition import PCA
@@ -21,8 +22,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments, set_seed
-
-from modeling.senticse.probing.data import Texts
 
 # inverse strength of the L2 penalty, on vectors with a mean variance of 1
 GRID = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -33,12 +32,7 @@ BLOCK = 1024
 
 
 class Vectors(NamedTuple):
-    """Embeddings with the classes of their texts.
-
-    Attributes:
-        vectors: Shape (n, dimension).
-        labels: Shape (n,).
-    """
+    """Embeddings of shape (n, dimension) with the classes of their texts, shape (n,)."""
 
     vectors: np.ndarray
     labels: np.ndarray
@@ -52,11 +46,6 @@ def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> dict[str
     encoders whose vectors are as long as BERT's. Here vectors are centred and multiplied by one number, so that their
     variance is 1 in the mean over dimensions, and a wider grid serves encoders of any scale alike.
 
-    Args:
-        train: What the regression is fitted to; at least two classes.
-        validation: What chooses the penalty.
-        test: What the accuracy is measured on.
-
     Returns:
         `accuracy` and `validation_accuracy`, in [0, 1], and `penalty`, the chosen value of `GRID`.
     """
@@ -65,29 +54,23 @@ def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> dict[str
     train, validation, test = (
         Vectors((part.vectors - centre) * scale, part.labels) for part in (train, validation, test)
     )
-    best = None
-    for penalty in GRID:
-        with warnings.catch_warnings():
-            # at the weakest penalties the last digits of the weights do not move the accuracy
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            probe = LogisticRegression(C=penalty, max_iter=300).fit(*train)
-        reached = float(probe.score(*validation))
-        if best is None or reached > best[0]:
-            best = reached, penalty, probe
-    reached, penalty, probe = best
-    return {"accuracy": float(probe.score(*test)), "validation_accuracy": reached, "penalty": penalty}
+    with warnings.catch_warnings():
+        # at the weakest penalties the last digits of the weights do not move the accuracy
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        probes = [LogisticRegression(C=penalty, max_iter=300).fit(*train) for penalty in GRID]
+    accuracies = [float(probe.score(*validation)) for probe in probes]
+    best = int(np.argmax(accuracies))
+    accuracy = float(probes[best].score(*test))
+    return {"accuracy": accuracy, "validation_accuracy": accuracies[best], "penalty": GRID[best]}
 
 
 def draw(
     labels: np.ndarray, classes: Sequence[str], k: int, seed: int, validation: int = 500
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draws k texts of each class, and others for validation, without replacement.
+    """Draws k texts of each class, and others for validation, without replacement; the same for all models.
 
     Args:
-        labels: Class of each training text, shape (n,).
-        classes: Names of the classes.
-        k: Texts per class.
-        seed: Seed of the draw; the same for all models.
+        labels: Class of each training text, shape (n,), an index into `classes`.
         validation: Texts to validate on; as many as are left where that is fewer.
 
     Returns:
@@ -96,21 +79,18 @@ def draw(
     Raises:
         ValueError: If a class has fewer than k texts, or none is left for validation.
     """
-    generator = np.random.default_rng(seed)
-    chosen = []
+    generator, shots = np.random.default_rng(seed), []
     for number, name in enumerate(classes):
         rows = np.flatnonzero(labels == number)
         if len(rows) < k:
-            raise ValueError(
-                f"{k} training texts per class were asked for, class {name!r} has {len(rows)}: lower --shots"
-            )
-        chosen.append(generator.permutation(rows)[:k])
-    train = np.concatenate(chosen)
+            has = f"{k} training texts per class were asked for, class {name!r} has {len(rows)}"
+            raise ValueError(f"{has}: lower --shots")
+        shots.append(generator.permutation(rows)[:k])
+    train = np.concatenate(shots)
     rest = generator.permutation(np.setdiff1d(np.arange(len(labels)), train))[:validation]
     if not len(rest):
-        raise ValueError(
-            f"{k} texts per class leave none of {len(labels)} training texts to validate on: lower --shots"
-        )
+        leave = f"{k} texts per class leave none of {len(labels)} training texts to validate on"
+        raise ValueError(f"{leave}: lower --shots")
     return train, rest
 
 
@@ -119,14 +99,13 @@ def frozen(
 ) -> dict[str, float]:
     """Accuracy of a logistic regression on the frozen embeddings of k texts per class, see `linear_probe`."""
     rows = draw(train.labels, classes, k, seed, validation)
-    shots, rest = (Vectors(train.vectors[each], train.labels[each]) for each in rows)
-    return linear_probe(shots, rest, test)
+    return linear_probe(*(Vectors(train.vectors[each], train.labels[each]) for each in rows), test)
 
 
 def fine_tuned(
     model: SentenceTransformer,
-    train: Texts,
-    test: Texts,
+    train: pd.DataFrame,
+    test: pd.DataFrame,
     classes: Sequence[str],
     k: int,
     seed: int,
@@ -140,27 +119,43 @@ def fine_tuned(
 
     Args:
         model: The encoder; a copy is trained.
-        train: Texts to draw from.
-        test: Texts to test on.
-        classes: Names of the classes.
-        k: Texts per class.
+        train, test: Columns `text` and `label`.
         seed: Seed of the draw, of the head and of dropout.
-        validation: Number of validation texts.
-        learning_rate: The highest learning rate.
 
     Returns:
         `accuracy`, `validation_accuracy`, both in [0, 1], and `steps`, those of the state that was tested.
     """
-    shots, rest = (train.take(rows) for rows in draw(train.labels, classes, k, seed, validation))
+    shots, rest = (train.iloc[rows] for rows in draw(train["label"].to_numpy(), classes, k, seed, validation))
     set_seed(seed)
-    # it tells, with each state that is kept, how it orders their folders
+    # it tells, with each checkpoint, how it orders their folders
     logging.getLogger("transformers.trainer_utils").setLevel(logging.ERROR)
     classifier = Classifier(copy.deepcopy(model), len(classes))
     # checkpoints of the best states, which nobody needs later
     with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(
+            folder,
+            seed=seed,
+            learning_rate=learning_rate,
+            weight_decay=0.01,
+            num_train_epochs=100,
+            per_device_train_batch_size=16,
+            per_device_eval_batch_size=64,
+            eval_strategy="steps",
+            eval_steps=EVALUATE_EVERY,
+            save_strategy="best",
+            save_total_limit=1,
+            save_only_model=True,
+            load_best_model_at_end=True,
+            metric_for_best_model="accuracy",
+            remove_unused_columns=False,
+            logging_strategy="no",
+            disable_tqdm=True,
+            report_to="none",
+            dataloader_pin_memory=False,
+        )
         trainer = Trainer(
             classifier,
-            _arguments(folder, seed, learning_rate),
+            arguments,
             data_collator=classifier.collate,
             train_dataset=_rows(shots),
             eval_dataset=_rows(rest),
@@ -171,56 +166,25 @@ def fine_tuned(
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
-        tested = trainer.evaluate(_rows(test))
-        state = trainer.state
-    if not np.isfinite(tested["eval_loss"]):
+        figures, state = trainer.evaluate(_rows(test)), trainer.state
+    if not np.isfinite(figures["eval_loss"]):
         raise ValueError(f"{k}-shot training of seed {seed} ended in values that are no numbers: lower --learning-rate")
     return {
-        "accuracy": tested["eval_accuracy"],
+        "accuracy": figures["eval_accuracy"],
         "validation_accuracy": state.best_metric,
         "steps": state.best_global_step,
     }
 
 
-def _arguments(folder: str, seed: int, learning_rate: float) -> TrainingArguments:
-    return TrainingArguments(
-        folder,
-        seed=seed,
-        learning_rate=learning_rate,
-        weight_decay=0.01,
-        num_train_epochs=100,
-        per_device_train_batch_size=16,
-        per_device_eval_batch_size=64,
-        eval_strategy="steps",
-        eval_steps=EVALUATE_EVERY,
-        save_strategy="best",
-        save_total_limit=1,
-        save_only_model=True,
-        load_best_model_at_end=True,
-        metric_for_best_model="accuracy",
-        greater_is_better=True,
-        remove_unused_columns=False,
-        label_names=["labels"],
-        logging_strategy="no",
-        disable_tqdm=True,
-        report_to="none",
-        dataloader_pin_memory=False,
-    )
-
-
-def _rows(texts: Texts) -> list[tuple[str, int]]:
+def _rows(texts: pd.DataFrame) -> list[tuple[str, int]]:
     """(text, class) by length, so that batches of an evaluation have little padding; training shuffles them anyway."""
-    return sorted(zip(texts.texts, texts.labels.tolist(), strict=True), key=lambda row: len(row[0]))
+    return sorted(zip(texts["text"], texts["label"].tolist(), strict=True), key=lambda row: len(row[0]))
 
 
 class Classifier(nn.Module):
-    """A sentence encoder under a linear layer.
+    """A sentence encoder under a linear layer, both trained.
 
     The layer starts at zero: with so few steps at such a learning rate a random start would still be in the result.
-
-    Args:
-        encoder: Its sentence embeddings are what is classified; trained too.
-        classes: Number of classes.
     """
 
     def __init__(self, encoder: SentenceTransformer, classes: int) -> None:
@@ -242,20 +206,14 @@ class Classifier(nn.Module):
 
 
 def alignment(vectors: np.ndarray, labels: np.ndarray) -> float:
-    """Mean squared distance of two different texts of one class; 0 if each class is one point.
+    """Mean squared distance of two different texts of one class, in [0, 4]; 0 if each class is one point.
 
     Wang and Isola (2020), section 4.1.1, with alpha = 2 and texts of equal polarity as the positive pairs. Over all
     such pairs; by |x - y|^2 = 2 - 2 x.y and |sum x|^2 = n + sum over pairs of x.y no pair is formed.
 
     Args:
         vectors: Unit vectors, shape (n, dimension).
-        labels: Classes, shape (n,).
-
-    Returns:
-        In [0, 4]; lower is closer together.
-
-    Raises:
-        ValueError: If no class has two texts.
+        labels: Classes, shape (n,); one of them has two texts or more.
     """
     pairs = total = 0.0
     for label in np.unique(labels):
@@ -269,26 +227,19 @@ def alignment(vectors: np.ndarray, labels: np.ndarray) -> float:
 
 
 def uniformity(vectors: np.ndarray, seed: int = 0) -> float:
-    """Logarithm of the mean of exp(-2 |x - y|^2) over all pairs of texts; 0 if all are one point.
+    """Logarithm of the mean of exp(-2 |x - y|^2) over all pairs of texts, in [-8, 0]; 0 if all are one point.
 
     Wang and Isola (2020), section 4.1.2, with t = 2. Of more than `PAIRED` texts a seeded sample is compared.
 
     Args:
         vectors: Unit vectors, shape (n, dimension), n at least 2.
         seed: Seed of that sample.
-
-    Returns:
-        In [-8, 0]; lower is more evenly spread over the sphere.
-
-    Raises:
-        ValueError: If there is one text only.
     """
     if len(vectors) < 2:
         raise ValueError("uniformity needs two texts")
     if len(vectors) > PAIRED:
         vectors = vectors[np.sort(np.random.default_rng(seed).permutation(len(vectors))[:PAIRED])]
-    vectors = np.asarray(vectors, dtype=np.float32)
-    total = 0.0
+    vectors, total = np.asarray(vectors, dtype=np.float32), 0.0
     for start in range(0, len(vectors), BLOCK):
         block = vectors[start : start + BLOCK]
         kernel = np.exp(4 * np.clip(block @ vectors[start:].T, -1, 1) - 4, dtype=np.float64)
@@ -297,26 +248,19 @@ def uniformity(vectors: np.ndarray, seed: int = 0) -> float:
     return float(np.log(total / (n * (n - 1) / 2)))
 
 
-def principal_components(vectors: np.ndarray, labels: np.ndarray, seed: int = 0) -> dict[str, Any]:
+def principal_components(vectors: np.ndarray, labels: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
     """The two directions of largest variance, as for the figure of the paper that shows classes apart or mixed.
 
     Args:
         vectors: Shape (n, dimension), n at least 2.
         labels: Classes, shape (n,). The first direction is turned so that the last class lies to the right.
-        seed: Seed of the sample of points.
 
     Returns:
-        `explained`, the share of the variance that each direction has, in [0, 1]; and of at most `POINTS` texts
-        `points`, shape (m, 2), and `labels`.
+        At most `POINTS` texts (columns `x`, `y`, `label`), and the share of the variance that each direction has.
     """
     reduced = PCA(n_components=2, svd_solver="full" if len(vectors) < 500 else "covariance_eigh").fit(vectors)
-    points = reduced.transform(vectors)
-    last = labels == labels.max()
-    if points[last, 0].mean() < points[:, 0].mean():
-        points[:, 0] *= -1
-    drawn = np.sort(np.random.default_rng(seed).permutation(len(points))[:POINTS])
-    return {
-        "explained": [float(share) for share in reduced.explained_variance_ratio_],
-        "points": np.round(points[drawn], 4).tolist(),
-        "labels": labels[drawn].tolist(),
-    }
+    points = pd.DataFrame(reduced.transform(vectors), columns=["x", "y"]).assign(label=labels)
+    if points.loc[labels == labels.max(), "x"].mean() < points["x"].mean():
+        points["x"] *= -1
+    drawn = np.sort(np.random.default_rng(0).permutation(len(points))[:POINTS])
+    return points.iloc[drawn], reduced.explained_variance_ratio_

@@ -7,8 +7,8 @@ from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
 from modeling.senticse.lexicon import WordPolarity, load_lexicon
 
-PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dis", "##like", "like", "##d", "bad", "we", "the", "tea", "!",
-          "-", "not"]  # fmt: skip
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+PIECES = [*SPECIAL, "dis", "##like", "like", "##d", "bad", "we", "the", "tea", "!", "-", "not"]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def byte_level():
     return PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer, **names)
 
 
-def found(tokenizer, lexicon, text):
+def look_up(tokenizer, lexicon, text):
     """The tokens of a text with the polarity and the number of their word."""
     words = WordPolarity(tokenizer, lexicon)
     ids = torch.tensor([tokenizer(text)["input_ids"]])
@@ -37,15 +37,12 @@ def found(tokenizer, lexicon, text):
 
 
 def test_words_of_several_pieces(wordpiece):
-    tokens, polarity, numbers = found(wordpiece, {"dislike": -1, "like": 1, "bad": -1}, "We dislike Bad tea, like!")
+    tokens, polarity, numbers = look_up(wordpiece, {"dislike": -1, "like": 1, "bad": -1}, "We dislike Bad tea, like!")
     assert tokens == ["[CLS]", "we", "dis", "##like", "bad", "tea", "[UNK]", "like", "!", "[SEP]"]
     # "##like" is a part of a negative word; "like" beside punctuation is a positive one
     assert polarity == [0, 0, -1, -1, -1, 0, 0, 1, 0, 0]
     assert numbers == [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]
-
-
-def test_a_longer_word_is_another_word(wordpiece):
-    assert found(wordpiece, {"like": 1}, "liked dislike like")[1] == [0, 0, 0, 0, 0, 1, 0]
+    assert look_up(wordpiece, {"like": 1}, "liked dislike like")[1] == [0, 0, 0, 0, 0, 1, 0]  # longer words are others
 
 
 def test_padding_and_further_rows_change_nothing(wordpiece):
@@ -57,13 +54,13 @@ def test_padding_and_further_rows_change_nothing(wordpiece):
 
 def test_what_cannot_be_one_word(wordpiece):
     # "not-bad" is three words for the tokenizer, "horrid" is unknown to it
-    assert found(wordpiece, {"not-bad": 1, "horrid": -1, "tea": 1}, "horrid not-bad tea")[1] == [0, 0, 0, 0, 0, 1, 0]
+    assert look_up(wordpiece, {"not-bad": 1, "horrid": -1, "tea": 1}, "horrid not-bad tea")[1] == [0, 0, 0, 0, 0, 1, 0]
     with pytest.raises(ValueError, match="the tokenizer knows none of its words"):
         WordPolarity(wordpiece, {"horrid": -1})
 
 
 def test_byte_level_words(byte_level):
-    tokens, polarity, _ = found(byte_level, {"like": 1, "dislike": -1}, "Like tea, dislike!like we")
+    tokens, polarity, _ = look_up(byte_level, {"like": 1, "dislike": -1}, "Like tea, dislike!like we")
     # characters of "Like" at the start, of " dislike", and of "like" right after the mark, whatever the pieces are
     spans, at, expected = {(0, 4): 1, (9, 17): -1, (18, 22): 1}, 0, []
     for token in tokens:
@@ -74,21 +71,16 @@ def test_byte_level_words(byte_level):
 
 
 def test_lexicon_of_a_source(tiny_data, tmp_path):
+    positive, negative = ("love", "great", "better", "joy"), ("hate", "awful", "worse", "nuisance")
     # "new" is both; lower case
-    assert load_lexicon(str(tiny_data), tmp_path) == {
-        "love": 1, "great": 1, "better": 1, "joy": 1, "hate": -1, "awful": -1, "worse": -1, "nuisance": -1
-    }  # fmt: skip
+    assert load_lexicon(str(tiny_data), tmp_path) == dict.fromkeys(positive, 1) | dict.fromkeys(negative, -1)
 
 
-def test_lexicon_without_a_source(tmp_path):
-    pytest.importorskip("vaderSentiment")
+def test_lexicon_without_a_source(tmp_path, monkeypatch):
     words = load_lexicon(None, tmp_path)
     assert (words["great"], words["awful"], words["love"], words["hate"]) == (1, -1, 1, -1)
     assert ":)" not in words and "the" not in words
     assert 6000 < len(words) < 7500
-
-
-def test_no_lexicon_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr("modeling.senticse.lexicon.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install vaderSentiment; or name a source of words"):
         load_lexicon(None, tmp_path)

@@ -7,23 +7,19 @@ import pytest
 import torch
 from datasets import Dataset
 from torch import nn
-from transformers import set_seed
+from transformers import BertConfig, BertForMaskedLM
 
 from dataset_scripts.base.quality import bare
 from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.models import resolve
 from modeling.base.recipe import load_recipe
+from modeling.senticse import Options
 from modeling.senticse import system as senticse
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import load_head
-from modeling.senticse.losses import SenticseLoss, WordOptions
+from modeling.senticse.losses import SenticseLoss
 from modeling.senticse.system import SenticseSystem, labels, without_leaks
 from tests.tiny import VOCABULARY
-
-
-def paper_figures(system, settings=None):
-    return system.paper.printed(settings or system.recipe)
-
 
 ROW = ["we love the trams every day", "the trams are great for visitors", "we hate the trams", "the trams are awful"]
 
@@ -39,11 +35,9 @@ def make(tiny_base, tiny_data, tmp_path):
     """A function that makes a system on the tiny encoder and data."""
 
     def system(**options):
-        words = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data, "masking": 1,
-                 "lexicon": tiny_data, "cache_dir": tmp_path, "max_length": 32, "lora_rank": 4}  # fmt: skip
-        return SenticseSystem(
-            load_recipe("senticse-demo", {name: str(value) for name, value in (words | options).items()})
-        )
+        words = dict.fromkeys(("data", "similarity", "lexicon"), tiny_data) | {"base": tiny_base, "base_id": "org/tiny"}
+        words |= {"cache_dir": tmp_path, "masking": 1, "max_length": 32, "lora_rank": 4} | options
+        return SenticseSystem(load_recipe("senticse-demo", {name: str(value) for name, value in words.items()}))
 
     return system
 
@@ -57,21 +51,22 @@ def test_sentence_loss_by_hand():
     # two quadruples on the circle, vectors of other lengths than one: p at 0 and 270 degrees, n at 90 and 180. The
     # cosine of a row's two positives is 1, like that of its negatives; p has 0 and -1 with both n, and n with both p+
     p, n = unit([0.0, 270.0]), unit([90.0, 180.0])
-    loss = SenticseLoss(None, tau=0.5, alpha=2.0)
-    found = loss.compute_sentence_from_embeddings([p, 3 * p, n, 2 * n]).item()
+    loss = SenticseLoss(None, Options(tau=0.5, alpha=2.0))
+    value = loss.compute_sentence_from_embeddings([p, 3 * p, n, 2 * n]).item()
     # share of the partner: e^2 / (e^2 + 2 (e^0 + e^-2)), the same four times; two of them per quadruple
     expected = -2 * log(exp(2) / (exp(2) + 2 * (1 + exp(-2))))
-    assert found == pytest.approx(expected, rel=1e-5)
+    assert value == pytest.approx(expected, rel=1e-5)
 
 
 def test_sentence_loss_pushes_the_first_negative_and_the_second_positive():
     # equation 5 has n_j, equation 6 p_j+: what n+ and p are to the others does not count
     p, positive2, n, negative2 = unit([0.0]), unit([90.0]), unit([180.0]), unit([90.0])
-    found = SenticseLoss(None, tau=1.0).compute_sentence_from_embeddings([p, positive2, n, negative2]).item()
+    loss = SenticseLoss(None, Options(tau=1, lambda_w=0))
     # cos(p, p+) = 0, cos(p, n) = -1; cos(n, n+) = 0, cos(n, p+) = 0
-    assert found == pytest.approx(log(1 + exp(-1)) + log(2), rel=1e-5)
-    assert SenticseLoss(None).get_config_dict() == {"tau": 0.05, "alpha": 1.0}
-    assert "kim-etal-2024-senticse" in SenticseLoss(None).citation
+    value = loss.compute_sentence_from_embeddings([p, positive2, n, negative2]).item()
+    assert value == pytest.approx(log(1 + exp(-1)) + log(2), rel=1e-5)
+    assert loss.get_config_dict() == {"tau": 1.0, "alpha": 1.0, "lambda_w": 0.0}
+    assert "kim-etal-2024-senticse" in loss.citation
 
 
 class Fixed(nn.Module):
@@ -109,9 +104,9 @@ WORDS = {"great": 1, "good": 1, "love": 1, "awful": -1, "hate": -1}
 def test_word_loss_of_four_words_by_hand(make, indicator, reduction, expected):
     model = make().build_model()
     polarity = WordPolarity(model.tokenizer, WORDS)
-    options = WordOptions(1.0, 1.0, indicator, reduction)
+    options = Options(lambda_w=1, masking=1, indicator=indicator, word_reduction=reduction)
     mask = model.tokenizer.mask_token_id
-    loss = SenticseLoss(model, 0.05, 1.0, options, polarity, Fixed(PREDICTED), mask)
+    loss = SenticseLoss(model, options, polarity, Fixed(PREDICTED), mask)
     seen = []
     model[0].register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]["input_ids"].tolist()))
     features = [dict(model.preprocess(["great awful trams love"])), dict(model.preprocess(["the town"]))]
@@ -130,9 +125,9 @@ def test_a_fifth_of_the_words_stays_readable_as_in_the_code(make):
     torch.manual_seed(0)
     shares = {}
     for indicator in ("paper", "code"):
-        loss = SenticseLoss(model, words=WordOptions(1.0, 0.5, indicator), polarity=polarity, mask_id=4)
+        loss = SenticseLoss(model, Options(masking=0.5, indicator=indicator), polarity, mask_id=4)
         ids = model.preprocess(["love the great trams we hate"] * 2000)["input_ids"]
-        ids, numbers, _, chosen = loss.choose(ids, torch.ones_like(ids))
+        numbers, _, chosen = loss.choose(ids, torch.ones_like(ids))
         corrupted = loss.corrupt(ids, numbers, chosen)
         assert chosen.sum().item() == pytest.approx(0.5 * 3 * 2000, rel=0.05)
         assert (corrupted == 4)[~chosen].sum() == 0
@@ -145,9 +140,9 @@ def test_nothing_to_predict_costs_nothing(make):
     system = make()
     model = system.build_model()
     loss = system._loss(model)
-    found = loss.predict_words([dict(model.preprocess(["the town", "trams"]))])
-    found.backward()
-    assert found.item() == 0
+    value = loss.predict_words([dict(model.preprocess(["the town", "trams"]))])
+    value.backward()
+    assert value.item() == 0
     assert loss.head.dense.weight.grad.abs().max() == 0  # not None: other processes wait for it
 
 
@@ -155,8 +150,9 @@ def features_of(model, rows=2):
     return [dict(model.preprocess([text] * rows)) for text in ROW]
 
 
-def test_gradients_reach_encoder_and_head(make):
-    system = make()
+@pytest.mark.parametrize("lora", ["true", "false"])
+def test_gradients_reach_encoder_and_head(make, lora):
+    system = make(lora=lora)
     model = system.build_model()
     loss = system._loss(model)
     parts = loss(features_of(model), None)
@@ -164,20 +160,14 @@ def test_gradients_reach_encoder_and_head(make):
     parts["word"].backward()
     assert loss.head.dense.weight.grad.abs().max() > 0 and loss.head.bias.grad.abs().max() > 0
     gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
-    assert max(grad.abs().max() for name, grad in gradients.items() if "lora_B" in name) > 0
-    assert all(grad is None for name, grad in gradients.items() if "lora_" not in name)
+    if lora == "true":
+        assert max(grad.abs().max() for name, grad in gradients.items() if "lora_B" in name) > 0
+        assert all(grad is None for name, grad in gradients.items() if "lora_" not in name)
+    else:  # the embeddings are shared: kites are in no text, but one of the words to choose from
+        assert model[0].model.get_input_embeddings().weight.grad[VOCABULARY.index("kites")].abs().max() > 0
     # the trainer keeps and resumes what the loss owns: the head, and not the embeddings, which are the encoder's
     owned = {name for name, each in loss.named_parameters() if not name.startswith("model.")}
     assert owned == {"head.bias", "head.dense.weight", "head.dense.bias", "head.norm.weight", "head.norm.bias"}
-
-
-def test_full_training_moves_the_shared_embeddings_by_both_ways(make):
-    system = make(lora="false")
-    model = system.build_model()
-    loss = system._loss(model)
-    loss(features_of(model), None)["word"].backward()
-    gradient = model[0].model.get_input_embeddings().weight.grad
-    assert gradient[VOCABULARY.index("kites")].abs().max() > 0  # in no text: as one of the words to choose from
 
 
 def test_without_the_word_loss_there_is_no_second_pass(make):
@@ -201,8 +191,6 @@ def test_held_to_the_base(make, tiny_data):
 
 
 def test_the_checkpoint_s_own_head_is_taken(tiny_base, tmp_path, make):
-    from transformers import BertConfig, BertForMaskedLM
-
     model = make().build_model()
     config = BertConfig.from_pretrained(tiny_base)
     whole = BertForMaskedLM(config)
@@ -218,45 +206,25 @@ def test_the_checkpoint_s_own_head_is_taken(tiny_base, tmp_path, make):
     assert torch.allclose(head(hidden), whole.cls(hidden), atol=1e-5)
 
 
-def test_two_seeded_runs_are_equal(make):
-    weights = []
-    for _ in range(2):
-        set_seed(1)
-        system = make(masking=0.5)
-        model = system.build_model()
-        loss = system._loss(model)
-        optimiser = torch.optim.AdamW([each for each in loss.parameters() if each.requires_grad], lr=0.01)
-        for _ in range(3):
-            optimiser.zero_grad()
-            sum(loss(features_of(model), None).values()).backward()
-            optimiser.step()
-        weights.append({name: each.detach() for name, each in loss.named_parameters() if each.requires_grad})
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    assert max(each.abs().max() for name, each in weights[0].items() if "lora_B" in name) > 0
-
-
 def quadruples(rows):
-    return Dataset.from_dict({name: list(column) for name, column in zip(senticse.COLUMNS, zip(*rows, strict=True),
-                                                                         strict=True)})  # fmt: skip
+    return Dataset.from_list([dict(zip(senticse.COLUMNS, row, strict=True)) for row in rows])
 
 
 def test_sentences_that_are_measured_are_taken_out():
     rows = quadruples([("a", "b", "x", "y"), ("Leaked!", "c", "x", "z"), ("d", "leaked", "y", "z")])
-    kept, found = without_leaks(rows, {bare("LEAKED.")}, seed=0)
-    assert found == 2  # two spellings of one sentence
+    clean, number = without_leaks(rows, {bare("LEAKED.")}, seed=0)
+    assert number == 2  # two spellings of one sentence
     # the second row begins with it; in the third another positive sentence takes its place
-    assert kept["positive1"] == ["a", "d"]
-    assert kept["positive2"][0] == "b" and kept["positive2"][1] in ("a", "b", "c")
-    assert kept["negative1"] == ["x", "y"] and kept["negative2"] == ["y", "z"]
+    assert clean["positive1"] == ["a", "d"]
+    assert clean["positive2"][0] == "b" and clean["positive2"][1] in ("a", "b", "c")
+    assert clean["negative1"] == ["x", "y"] and clean["negative2"] == ["y", "z"]
     assert without_leaks(rows, {"nothing"}, seed=0) == (rows, 0)
     with pytest.raises(ValueError, match="train on other data than is measured"):
         without_leaks(rows, {"x", "y"}, seed=0)
-
-
-def test_a_partner_is_another_sentence():
+    # a partner is another sentence
     rows = quadruples([("a", "leaked", "x", "y"), ("b", "a", "y", "x")] * 20)
-    kept, _ = without_leaks(rows, {"leaked"}, seed=0)
-    assert all(one != two for one, two in zip(kept["positive1"], kept["positive2"], strict=True))
+    clean, _ = without_leaks(rows, {"leaked"}, seed=0)
+    assert all(one != two for one, two in zip(clean["positive1"], clean["positive2"], strict=True))
 
 
 def test_data_of_several_sources(make, tiny_data, second):
@@ -279,13 +247,13 @@ def test_training_data_that_are_measured(make, monkeypatch):
 def test_evaluators(make, tiny_data, second):
     system = make(sentiment=f"{tiny_data}, {second}", max_test_rows=5)
     testing, validating = system.evaluators("test"), system.evaluators("validation")
-    assert [found.name for found in testing] == ["sgts_tiny_debates", "sgts_second_debates", "similarity"]
-    assert [found.rows for found in testing] == [5, 5, 4]
-    assert [found.name for found in validating] == ["sgts", "similarity"]
+    assert [each.name for each in testing] == ["sgts_tiny_debates", "sgts_second_debates", "similarity"]
+    assert [each.rows for each in testing] == [5, 5, 4]
+    assert [each.name for each in validating] == ["sgts", "similarity"]
     assert f"{validating[0].name}_{validating[0].headline[0]}" == SenticseSystem.PRIMARY
     assert validating[0].dataset == "tiny-debates (validation)"
     chosen = make(sentiment=f"{tiny_data},{second}", evaluate_on="validation", similarity="none")
-    assert [found.name for found in chosen.evaluators("validation")] == ["sgts", "sgts_second_debates"]
+    assert [each.name for each in chosen.evaluators("validation")] == ["sgts", "sgts_second_debates"]
 
 
 def test_labels_of_sources():
@@ -322,15 +290,16 @@ def test_wrong_options(make, options, message):
 PRINTED = {"imdb": (0.06, 0.77), "sst2": (0.05, 0.72), "yelp": (0.06, 0.82), "amazon": (0.02, 0.56), "mr": (0.04, 0.69)}
 
 
-def sgts_figures(*arguments):
-    return {name: figure for name, figure in paper_figures(*arguments).items() if name.startswith("sgts")}
+def sgts(system, settings=None):
+    figures = system.paper.printed(settings or system.recipe)
+    return {name: figure for name, figure in figures.items() if name.startswith("sgts")}
 
 
 def test_figures_of_the_paper(make):
-    figures = sgts_figures(make(masking=0.1))
+    figures = sgts(make(masking=0.1))
     expected = {f"sgts_{data}_spearman": (data, *values) for data, values in PRINTED.items()}
     expected["sgts_spearman"] = ("mr", *PRINTED["mr"])
     assert {key: (each["data"], each["base"], each["trained"]) for key, each in figures.items()} == expected
     assert {each["table"] for each in figures.values()} == {"Table 3"}
-    assert {each["trained"] for each in sgts_figures(make(tau=0.1)).values()} == {None}
-    assert sgts_figures(make(), make().paper.headline) == figures
+    assert {each["trained"] for each in sgts(make(tau=0.1)).values()} == {None}
+    assert sgts(make(), make().paper.headline) == figures
