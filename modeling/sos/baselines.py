@@ -12,6 +12,9 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.tokenizers import DefaultTokenizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from tqdm.auto import tqdm
 
 from modeling.base.words import movers_distance, tokens, unit_vectors
@@ -34,15 +37,8 @@ def rouge(first: Sequence[str], second: Sequence[str], kind: str) -> Similaritie
 
     No stemming, no stop words; the tokeniser of `rouge-score`, which lower-cases and keeps a-z and 0-9 only.
 
-    Args:
-        first, second: Texts, n each.
-        kind: Name of the measure in `rouge-score`.
-
     Source: Lin (2004).
     """
-    from rouge_score.rouge_scorer import RougeScorer
-    from rouge_score.tokenizers import DefaultTokenizer
-
     tokenizer = DefaultTokenizer(use_stemmer=False)
     scorer = RougeScorer([kind], tokenizer=tokenizer)
     pairs = zip(first, second, strict=True)
@@ -52,13 +48,7 @@ def rouge(first: Sequence[str], second: Sequence[str], kind: str) -> Similaritie
 
 
 def tf_idf(first: Sequence[str], second: Sequence[str]) -> Similarities:
-    """Cosines of tf-idf vectors, with scikit-learn's defaults; document frequencies are those of the distinct texts.
-
-    Args:
-        first, second: Texts, n each.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
+    """Cosines of tf-idf vectors, with scikit-learn's defaults; document frequencies are those of the distinct texts."""
     vectorizer = TfidfVectorizer()
     words = vectorizer.build_analyzer()
     wordless = {text for text in {*first, *second} if not words(text)}
@@ -114,8 +104,6 @@ def word_movers(
 
 def content_word_movers(first: Sequence[str], second: Sequence[str]) -> Similarities:
     """`word_movers` without stop words, as in its paper (section 5); scikit-learn's, of which "not" is one."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     return word_movers(first, second, stop_words=ENGLISH_STOP_WORDS)
 
 

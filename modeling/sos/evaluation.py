@@ -18,12 +18,7 @@ BROADLY_DIFFERENT = 1.5  # the highest mean score, of 0 to 4, of pairs that peop
 
 
 def agreement(similarities: np.ndarray, judgements: np.ndarray) -> dict[str, float | int | None] | None:
-    """The metric `opinion_similarity`, or None where either side has one value only: nothing is to be correlated.
-
-    Args:
-        similarities: Shape (n,).
-        judgements: People's mean scores in [0, 4], shape (n,).
-    """
+    """The metric `opinion_similarity`, or None where either side has one value only: nothing is to be correlated."""
     if len(judgements) < 2 or not np.ptp(similarities) or not np.ptp(judgements):
         return None
     return opinion_similarity(similarities, judgements, boundary=BROADLY_DIFFERENT)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from datasets import Dataset, concatenate_datasets
+from datasets import concatenate_datasets
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 from torch import nn
 
 from dataset_scripts.base.sources import source_name
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator
+from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
 from modeling.base.keep import held, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
@@ -51,12 +51,10 @@ class SosSystem(System):
 
     def load_data(self) -> Data:
         kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe
-        sources = self.training_rows(kind)
-        rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in sources])
+        rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in self.training_rows(kind)])
         counts = {f"{kind} of the sources": len(rows)}
-        wanted = min(recipe.max_train_rows or len(rows), len(rows))
-        rows = rows.shuffle(seed=recipe.seed).select(range(wanted))
-        counts[f"{kind} in training"] = wanted
+        rows = rows.shuffle(seed=recipe.seed).select(range(min(recipe.max_train_rows or len(rows), len(rows))))
+        counts[f"{kind} in training"] = len(rows)
         rows = with_replay(self, rows, counts)
         names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
         return Data({kind: rows}, [source_name(source) for source in names], counts)
@@ -64,10 +62,10 @@ class SosSystem(System):
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
         ((kind, rows),) = data.train.items()
-        taken = None if self.recipe["normalised"] else without_normalize(model)
+        normalize = None if self.recipe["normalised"] else without_normalize(model)
         yield Phase(kind, rows, held(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
-        if taken is not None:
-            model.append(taken)
+        if normalize is not None:
+            model.append(normalize)
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
         if kind == "pairs":
@@ -76,40 +74,22 @@ class SosSystem(System):
         return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
 
     def evaluators(self, split: str) -> list[Evaluator]:
-        testing = split == "test"
-        limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
-        result: list[Evaluator] = [self._triplets(split, limit)]
-        if testing and (source := self.recipe["opinions"]):
-            result += self._opinions(source, limit)
-        if source := self.recipe["similarity"]:
-            rows, name = self.rows(source, "similarity", split, limit), source_name(source)
-            facts = {"dataset": f"{name} ({split})", "dataset_id": name}
-            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
-        return result
-
-    def _triplets(self, split: str, limit: int | None) -> Evaluator:
-        """Triplets of the sources named by `reviews`, else of those of training, whatever the objective."""
-        sources = listed(self.recipe["reviews"]) or self.recipe.data
+        """Triplets of `reviews`, else of the data of training, whatever the objective; opinions, domain by domain."""
+        recipe, testing = self.recipe, split == "test"
+        limit = recipe.max_test_rows if testing else recipe.max_eval_rows
+        sources = listed(recipe["reviews"]) or recipe.data
         rows = [self.rows(source, "triplets", split, limit).select_columns(COLUMNS["triplets"]) for source in sources]
         name = ", ".join(source_name(source) for source in sources)
         facts = {"dataset": f"{name} ({split})", "dataset_id": name}
         title = "reviews of one product, of the same and of the other polarity"
-        return TripletAccuracyEvaluator(concatenate_datasets(rows), title=title, **facts)
-
-    def _opinions(self, source: str, limit: int | None) -> list[Evaluator]:
-        """An evaluator for each domain."""
-        rows, name = self.rows(source, "opinions", "test", limit), source_name(source)
-        return [
-            OpinionEvaluator(
-                _of_domain(rows, domain),
-                name=f"opinions_{domain}",
-                title=f"opinions that people find different and similar, {domain}",
-                dataset=f"{name} (test, {domain})",
-                dataset_id=name,
-            )
-            for domain in sorted(set(rows["domain"]))
-        ]
-
-
-def _of_domain(rows: Dataset, domain: str) -> Dataset:
-    return rows.select([row for row, each in enumerate(rows["domain"]) if each == domain])
+        result: list[Evaluator] = [TripletAccuracyEvaluator(concatenate_datasets(rows), title=title, **facts)]
+        if testing and (source := recipe["opinions"]):
+            opinions, facts = self.rows(source, "opinions", "test", limit).to_pandas(), of_source(source, split)
+            for domain, here in opinions.groupby("domain"):
+                facts["dataset"] = f"{facts['dataset_id']} (test, {domain})"
+                title = f"opinions that people find different and similar, {domain}"
+                result.append(OpinionEvaluator(here, f"opinions_{domain}", title=title, **facts))
+        if source := recipe["similarity"]:
+            rows = self.rows(source, "similarity", split, limit)
+            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **of_source(source, split)))
+        return result

@@ -5,7 +5,7 @@ from math import log, sqrt
 
 import pytest
 import torch
-from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletLoss
+from sentence_transformers.sentence_transformer.losses import TripletLoss
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from modeling.base.keep import KeepSimilarityLoss
@@ -27,21 +27,10 @@ def make(tiny_base, tiny_data, tmp_path):
     """A function that makes a system on the tiny encoder and data."""
 
     def system(**options):
-        words = {
-            "base": str(tiny_base),
-            "base_id": "org/tiny",
-            "data": str(tiny_data),
-            "keep": "0",
-            "replay": "none",
-            "objective": "triplet",
-            "margin": "0.5",
-            "normalised": "true",
-            "opinions": str(tiny_data),
-            "lora_targets": "none",
-            "similarity": str(tiny_data),
-            "cache_dir": str(tmp_path),
-        }
-        return SosSystem(load_recipe("sos-demo", words | {name: str(value) for name, value in options.items()}))
+        words = dict.fromkeys(("data", "opinions", "similarity"), tiny_data)
+        words |= {"base": tiny_base, "base_id": "org/tiny", "cache_dir": tmp_path, "keep": 0, "replay": "none"}
+        words |= {"objective": "triplet", "margin": 0.5, "normalised": "true", "lora_targets": "none"} | options
+        return SosSystem(load_recipe("sos-demo", {name: str(value) for name, value in words.items()}))
 
     return system
 
@@ -68,14 +57,6 @@ def test_softmax_loss_by_hand():
     assert value.item() == pytest.approx((log(2) + log(4 / 3)) / 2)
     value = loss.compute_loss_from_embeddings([u, v], torch.tensor([0, 1]))
     assert value.item() == pytest.approx((log(2) + log(4)) / 2)
-
-
-def test_softmax_loss_is_that_of_the_library(make):
-    model = make().load_base().eval()
-    ours, theirs = PairSoftmaxLoss(model), SoftmaxLoss(model, 32, num_labels=2)
-    theirs.load_state_dict(ours.state_dict())
-    values = [loss([model.preprocess([text]) for text in TEXTS[:2]], torch.tensor([1])) for loss in (ours, theirs)]
-    assert values[0].item() == pytest.approx(values[1].item())
 
 
 def test_triplet_loss_on_unit_vectors_and_on_others(make):
@@ -138,30 +119,20 @@ def test_training_rows(make, tiny_data, second, objective, kind, rows, columns):
     assert len(data.train[kind]) == 100
     assert data.counts == {f"{kind} of the sources": 2 * rows, f"{kind} in training": 100}
     assert data.sources == ["tiny-debates", "second-debates"]
-    assert make(objective=objective, per_source=50).load_data().counts == {
-        f"{kind} of the sources": 50,
-        f"{kind} in training": 50,
-    }
-
-
-def test_replay_adds_two_columns(make, tiny_data):
-    system = make(replay=tiny_data, replay_weight=7)
+    system = make(objective=objective, per_source=50, replay=tiny_data, replay_weight=7)
     data = system.load_data()
-    assert data.train["triplets"].column_names == ["anchor", "positive", "negative", "replay", "replay_neighbour"]
+    assert data.counts[f"{kind} of the sources"] == data.counts[f"{kind} in training"] == 50
+    assert data.train[kind].column_names == [*columns, "replay", "replay_neighbour"]
+    assert data.sources == ["tiny-debates", "tiny-debates"]
     (phase,) = system.phases(system.build_model(), data)
     assert (phase.loss.weight, phase.loss.replay_weight) == (0, 7)
-    assert data.sources == ["tiny-debates", "tiny-debates"]
 
 
 def test_evaluators(make, tiny_data, second):
     validation, test = (make(reviews="none").evaluators(split) for split in ("validation", "test"))
     assert [evaluator.name for evaluator in validation] == ["triplets", "similarity"]
-    assert [evaluator.name for evaluator in test] == [
-        "triplets",
-        "opinions_laptop",
-        "opinions_restaurant",
-        "similarity",
-    ]
+    names = ["triplets", "opinions_laptop", "opinions_restaurant", "similarity"]
+    assert [evaluator.name for evaluator in test] == names
     assert [evaluator.rows for evaluator in test] == [36, 6, 6, 4]
     assert f"{validation[0].name}_{validation[0].headline[0]}" == SosSystem.PRIMARY
     assert test[1].dataset == "tiny-debates (test, laptop)"

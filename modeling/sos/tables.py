@@ -1,0 +1,130 @@
+"""How similarities agree with people's scores of opinions: ours beside the paper's figures, as tables and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+from datasets import Dataset
+
+from dataset_scripts.base.tables import markdown
+from modeling.base.models import labels, load_model
+from modeling.base.plots import dots
+from modeling.base.results import memory
+from modeling.base.vectors import pair_similarities
+from modeling.sos import baselines
+from modeling.sos.evaluation import BROADLY_DIFFERENT, agreement
+
+VERSION = 1  # of the similarities without training; to be counted up when they change
+COLUMNS = ["id", "sentence1", "sentence2", "score", "domain"]
+# title -> metric -> its head, after that of the domain
+TABLES = {
+    "All pairs": {"pearson": "pearson", "kendall": "kendall"},
+    "Broadly different pairs": {"pearson_different": "pearson", "kendall_different": "kendall"},
+    "Broadly similar pairs": {"pearson_similar": "pearson", "kendall_similar": "kendall"},
+    "Pairs in the wrong quarter, as a share": {
+        "wrong_quartile_different": "different",
+        "wrong_quartile_similar": "similar",
+    },
+}
+PANELS = {"pearson": "all pairs", "pearson_different": "broadly different", "pearson_similar": "broadly similar"}
+
+
+def check_rows(rows: Dataset, name: str) -> pd.DataFrame:
+    """The opinions as a frame.
+
+    Raises:
+        ValueError: If a column, a text or a score is missing or out of range, with the row.
+    """
+    if missing := [column for column in COLUMNS if column not in rows.column_names]:
+        raise ValueError(f"{name} (opinions) has no column {', '.join(missing)}; it has {', '.join(rows.column_names)}")
+    frame = rows.select_columns(COLUMNS).to_pandas()
+    for column in ("sentence1", "sentence2", "domain"):
+        for row in frame.index[~frame[column].map(lambda text: isinstance(text, str))]:
+            raise ValueError(f"{name} (opinions), row {row}: {column} is no text; drop or repair the row")
+    for row in frame.index[~frame["score"].between(0, 4)]:
+        raise ValueError(f"{name} (opinions), row {row}: score is {frame['score'][row]}, outside [0, 4]")
+    return frame
+
+
+def similarities(pairs: pd.DataFrame, models: list[str], cache: Path) -> dict[str, baselines.Similarities]:
+    """Method or model -> similarities of the pairs; what was computed before comes from disk.
+
+    Raises:
+        ValueError: If a model cannot be loaded; before anything is computed.
+    """
+    loaded = {head: load_model(model) for model, head in labels(list(dict.fromkeys(models))).items()}
+    columns = [pairs["sentence1"].tolist(), pairs["sentence2"].tolist()]
+    cached = memory(cache).cache(_without_training)
+    result = {name: baselines.Similarities(*cached(name, *columns, version=VERSION)) for name in baselines.BASELINES}
+    for label, model in loaded.items():
+        result[label] = baselines.Similarities(pair_similarities(model, columns, cache / "embeddings")[0], {})
+    return result
+
+
+def _without_training(name: str, first: list[str], second: list[str], version: int) -> tuple[np.ndarray, dict]:
+    return tuple(baselines.BASELINES[name](first, second))
+
+
+def figures(pairs: pd.DataFrame, methods: list[str], name: str) -> pd.DataFrame:
+    """The metric `opinion_similarity` of each method in each domain, after the paper's figures on the same data.
+
+    Args:
+        pairs: From `check_rows`, with a column of similarities for each method.
+        methods: Those columns.
+        name: Of the data.
+
+    Returns:
+        Columns `who`, `model`, `data` (the domain), `metric` and `value`, missing where there is nothing to correlate.
+    """
+    rows = []
+    if "sos" in name.lower():
+        record = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(encoding="utf-8"))
+        base = {key: value for table in record["tables"] for key, value in table.get("base", {}).items()}
+        for method, values in (record["baselines"] | {"SBERT": base}).items():  # its untrained encoder
+            rows += [("paper", method, *key.split("_", 2)[1:], value) for key, value in values.items()]
+    for domain, here in pairs.groupby("domain", sort=False):
+        for method in methods:
+            values = agreement(here[method].to_numpy(), here["score"].to_numpy(float)) or {}
+            metrics = [metric for heads in TABLES.values() for metric in heads]
+            rows += [("ours", method, domain, metric, values.get(metric)) for metric in metrics]
+    return pd.DataFrame(rows, columns=["who", "model", "data", "metric", "value"]).astype({"value": float})
+
+
+def render(frame: pd.DataFrame, pairs: pd.DataFrame, counts: dict[str, dict[str, int]], name: str) -> str:
+    """The tables as Markdown; a cell is "paper / ours" where the paper has figures on these data."""
+    sizes = [
+        f"{domain} {different.sum():,} broadly different and {(~different).sum():,} similar pairs"
+        for domain, different in (pairs["score"] <= BROADLY_DIFFERENT).groupby(pairs["domain"], sort=False)
+    ]
+    cells = " Cells: paper / ours." if "paper" in set(frame["who"]) else ""
+    parts = [f"{name}: {', '.join(sizes)}.{cells}"]
+    text = frame["value"].map("{:.3f}".format, na_action="ignore").fillna("-")
+    frame = frame.assign(text=text, who=pd.Categorical(frame["who"], ["paper", "ours"]))
+    for title, heads in TABLES.items():
+        here = frame[frame["metric"].isin(list(heads))]
+        here = here[here["model"].isin(here["model"][here["value"].notna()])]
+        table = (
+            here.pivot(index="model", columns=["data", "metric", "who"], values="text").fillna("-").sort_index(axis=1)
+        )
+        table = table.T.groupby(["data", "metric"]).agg(" / ".join).T
+        columns = {
+            (domain, metric): f"{domain} {heads[metric]}" for domain in pairs["domain"].unique() for metric in heads
+        }
+        table = table.loc[here["model"].unique(), list(columns)].set_axis(columns.values(), axis=1)
+        parts.append(f"### {title}\n\n{markdown(table.reset_index(names='measure'))}")
+    notes = [
+        f"{method}: {', '.join(f'{number:,} {what}' for what, number in each.items() if number)}"
+        for method, each in counts.items()
+        if any(each.values())
+    ]
+    return "\n\n".join(parts + (["Counted: " + "; ".join(notes) + "."] if notes else []))
+
+
+def draw(frame: pd.DataFrame, path: Path, name: str) -> None:
+    """Draws the Pearson correlations over all, the broadly different and the broadly similar pairs."""
+    frame = frame[frame["metric"].isin(PANELS)].assign(panel=frame["metric"].map(PANELS))
+    title = f"Agreement with people's scores of opinion similarity ({name})"
+    dots(frame, path, title, "Pearson correlation", panel="panel")
