@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, create_model
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import missing_folder, read_json, write_json, write_text
 from modeling.base.names import RELEASED, check_model
-from modeling.base.recipe import Recipe, listed, load_recipe
+from modeling.base.recipe import listed, load_recipe
 from modeling.base.rooms import DEFAULT_RECIPE, get_options, get_system, systems
 
 NONE = "none"
@@ -28,15 +28,11 @@ def _sources() -> type[BaseModel]:
     texts: dict[str, dict[str, str]] = {}
     for system in systems():
         options = get_options(system)
-        for key, source in options.sources().items():
-            if source.evaluated:
-                texts.setdefault(key, {})[system] = options.model_fields[key].description
+        for key in (key for key, source in options.sources().items() if source.evaluated):
+            texts.setdefault(key, {})[system] = options.model_fields[key].description
     default = "as in its demonstration"
-    fields = {
-        key: (str | None, Field(default, description=f"{next(iter(of.values()))} [{', '.join(of)}]"))
-        for key, of in texts.items()
-    }
-    return create_model("Sources", **fields)
+    texts = {key: f"{next(iter(of.values()))} [{', '.join(of)}]" for key, of in texts.items()}
+    return create_model("Sources", **{key: (str | None, Field(default, description=texts[key])) for key in texts})
 
 
 @app.command("eval")
@@ -81,16 +77,14 @@ def evaluate(
     cache_dir: Annotated[str | None, typer.Option(help="Where vectors and prepared data are kept.")] = None,
 ) -> None:
     """Evaluate encoders on a system's test data, beside its paper."""
-    for model in models:
+    for model in [*models, *([base] if base != NONE else [])]:
         check_model(model)
-    check_model(None if base == NONE else base)
     system = system or _system_of(models[0])
-    _check_sources(system, {"on": on or [], **{key: listed(value) for key, value in options.items()}})
+    _check_sources(system, {"on": on or []} | {key: listed(value) for key, value in options.items()})
     if out and out.is_file():
         raise ValueError(f"-o {out} is a file: name a folder")
-    overrides = options | {"data": ",".join(on)} if on else dict(options)
-    overrides |= {"max_test_rows": str(max_rows)} if max_rows else {}
-    overrides |= {"cache_dir": cache_dir} if cache_dir else {}
+    shared = {"data": on and ",".join(on), "max_test_rows": max_rows and str(max_rows), "cache_dir": cache_dir}
+    overrides = options | {key: value for key, value in shared.items() if value}
     load_recipe(f"{system}-demo", overrides)  # refuses what is wrong with the options
 
     from modeling.base.run import quiet
@@ -117,6 +111,7 @@ def _system_of(model: str) -> str:
 
 
 def _check_sources(system: str, sources: dict[str, list[str]]) -> None:
+    """Refuses sources that the system has not, and folders that are not there."""
     if system not in systems():
         raise ValueError(f"--system {system}: choose from {', '.join(systems())}{cli.suggest(system, systems())}")
     own = get_options(system).sources()
@@ -124,10 +119,9 @@ def _check_sources(system: str, sources: dict[str, list[str]]) -> None:
         if option != "on" and option not in own:
             flags = ", ".join(cli.flag(key) for key, source in own.items() if source.evaluated)
             raise ValueError(f"{cli.flag(option)} is no data of {system}, which has --on, {flags}: name a --system")
-        for name in names:
-            if path := missing_folder(name):
-                build = f"build it with opinion corpus build CORPUS RAW -o {path}"
-                raise ValueError(f"{cli.flag(option)}: there is no folder {path}; {build}")
+        for path in filter(None, map(missing_folder, names)):
+            build = f"build it with opinion corpus build CORPUS RAW -o {path}"
+            raise ValueError(f"{cli.flag(option)}: there is no folder {path}; {build}")
 
 
 def measure(
@@ -149,22 +143,23 @@ def measure(
         ValueError: If a model or a source cannot be loaded; before anything that takes long.
     """
     from modeling.base.evaluation import evaluate_models
-    from modeling.base.models import choose_base, labels, load_model, resolve
+    from modeling.base.models import choose_base, labels, load_model
     from modeling.base.results import demonstrate, environment, summarise
 
-    models = list(dict.fromkeys(models))
-    loaded = {model: load_model(model) for model in models}
+    loaded = {model: load_model(model) for model in dict.fromkeys(models)}
     compared = base != NONE
     base, note = choose_base(base, models[0])
     label = labels(list(dict.fromkeys([base, *models])))
-    recipe = _recipe(system, overrides, base, label[base])
-    room = get_system(system)(recipe)
+    options = overrides | {"base": base}
+    if Path(base).expanduser().is_dir():
+        options["base_id"] = re.sub(r"[^\w.-]", "-", Path(label[base]).name)  # nothing is published: a name will do
+    room = get_system(system)(load_recipe(f"{system}-demo", options))
     encoders = {label[model]: encoder for model, encoder in loaded.items()}
     if compared:  # first, and once where it is one of the models
         encoders = {label[base]: loaded[base] if base in loaded else room.load_base()} | encoders
-    cache = Path(recipe.cache_dir).expanduser() / "embeddings"
-    evaluations = evaluate_models(room.evaluators("test"), encoders, dict.fromkeys(encoders, cache), folder)
-    base_id = resolve(recipe.base, recipe.base_id).hub_id
+    caches = dict.fromkeys(encoders, room.cache / "embeddings")
+    evaluations = evaluate_models(room.evaluators("test"), encoders, caches, folder)
+    paper, base_id = room.paper, room.backbone.hub_id
     results = {
         "system": system,
         "models": list(encoders),
@@ -172,55 +167,43 @@ def measure(
         "base_model": base_id,
         "filtered_by": label[base],
         "note": note,
-        "max_rows": recipe.max_test_rows,
+        "max_rows": room.recipe.max_test_rows,
         "evaluations": evaluations,
         "demonstrations": demonstrate(room, encoders),
-        "paper": room.paper.beside(evaluations, base_id, room.paper.headline),
-        "paper_setup": room.paper.setup,
-        "paper_headline": room.paper.headline_name,
+        "paper": paper.beside(evaluations, base_id, paper.headline),
+        "paper_setup": paper.setup,
+        "paper_headline": paper.headline_name,
         "environment": environment(),
     }
-    return results | {"summary": summarise(room.paper.summary, evaluations, column_heads(results))}
+    return results | {"summary": summarise(paper.summary, evaluations, _heads(results))}
 
 
-def _recipe(system: str, overrides: dict[str, str], base: str, name: str) -> Recipe:
-    options = overrides | {"base": base}
-    if Path(base).expanduser().is_dir():
-        options["base_id"] = re.sub(r"[^\w.-]", "-", Path(name).name)  # nothing is published: a name will do
-    return load_recipe(f"{system}-demo", options)
-
-
-def column_heads(results: dict[str, Any]) -> dict[str, str]:
+def _heads(results: dict[str, Any]) -> dict[str, str]:
     """Label of a model -> head of its column, which says which is the base."""
     return {label: f"{label} (base)" if label == results["base"] else label for label in results["models"]}
 
 
 def render(results: dict[str, Any]) -> str:
     """The results as Markdown: the paper's own table, if any; one per evaluator, paper and models in columns."""
-    from modeling.base.results import comparison, demonstrations, legend, render_summary, table
+    from dataset_scripts.base.tables import markdown
+    from modeling.base.results import comparison, demonstrations, legend, paper_note, render_summary
 
-    heads = column_heads(results)
-    parts = [_preface(results)]
+    heads, rows = _heads(results), results["max_rows"]
+    preface = [
+        paper_note(results),
+        f"Its setting: {results['paper_headline']}.",
+        f"Base of the rows that are filtered by it: {results['filtered_by']}.",
+        results["note"],
+        f"Samples of at most {rows:,} rows." if rows else "",
+    ]
+    parts = [" ".join(filter(None, preface))]
     if results["summary"]:
         parts.append(render_summary(results["summary"]))
     for each in results["evaluations"]:
-        frame = comparison(results, [each], "measures", heads, results["base"]).drop(columns=["data", "rows"])
+        frame = comparison(results | {"evaluations": [each]}, "measures", heads, results["base"])
         frame["measure"] = frame["measure"].str.removeprefix(f"{each['name']}_")
-        parts.append(
-            f"### {each['name']}: {each['title']}\n\n{each['dataset']}, {each['rows']:,} rows.\n\n{table(frame)}"
-        )
+        table = markdown(frame.drop(columns=["data", "rows"]))
+        parts.append(f"### {each['name']}: {each['title']}\n\n{each['dataset']}, {each['rows']:,} rows.\n\n{table}")
     parts.append(legend(results, "measures"))
-    parts.append(f"### cosines of single pairs\n\n{table(demonstrations(results, heads))}")
+    parts.append(f"### cosines of single pairs\n\n{markdown(demonstrations(results, heads))}")
     return "\n\n".join(parts)
-
-
-def _preface(results: dict[str, Any]) -> str:
-    from modeling.base.results import paper_note
-
-    lines = [paper_note(results), f"Its setting: {results['paper_headline']}."]
-    lines.append(f"Base of the rows that are filtered by it: {results['filtered_by']}.")
-    if results["note"]:
-        lines.append(results["note"])
-    if results["max_rows"]:
-        lines.append(f"Samples of at most {results['max_rows']:,} rows.")
-    return " ".join(lines)

@@ -58,36 +58,23 @@ def _unarmed(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
-def show(frame: pd.DataFrame, width: int = 100, digits: int = 3) -> str:
-    """The table for a terminal; long texts are shortened to `width` characters, missing figures stay empty."""
+def markdown(frame: pd.DataFrame, width: int | None = None) -> str:
+    """A Markdown table whose columns are also aligned for the terminal.
+
+    Counts are whole, measures have three decimals, and where there is nothing there is nothing. Texts stand in one line
+    each, of `width` characters at most.
+    """
 
     def cell(value: object) -> str:
         if value is None or value != value:
             return ""
         if isinstance(value, float):
-            return f"{value:.{digits}f}"
-        if isinstance(value, str):
-            text = _SPACE.sub(" ", value)
-            return text if len(text) <= width else text[: width - 3] + "..."
-        return f"{value:,}"
+            return f"{value:.3f}"
+        text = _SPACE.sub(" ", value) if isinstance(value, str) else f"{value:,}"
+        return text if width is None or len(text) <= width else f"{text[: width - 3]}..."
 
-    rows = [[cell(value) for value in row] for row in frame.astype(object).itertuples(index=False)]
-    return markdown([str(name) for name in frame.columns], rows)
-
-
-def markdown(table: pd.DataFrame | Sequence[str], rows: Sequence[Sequence[str]] | None = None) -> str:
-    """A Markdown table whose columns are also aligned for the terminal.
-
-    Args:
-        table: Its columns' names, or a frame, whose cells are shown as they are and where nothing is, as nothing.
-        rows: Its cells, if `table` is the names.
-    """
-    if rows is None:
-        filled = table.astype(object).where(table.notna(), "")
-        header, rows = [str(name) for name in table.columns], [list(map(str, row)) for row in filled.to_numpy()]
-    else:
-        header = list(table)
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    widths = [max(len(row[number]) for row in [header, *rows]) for number in range(len(header))]
+    header = [str(name) for name in frame.columns]
+    rows = [[cell(value).replace("|", "\\|") for value in row] for row in frame.astype(object).itertuples(index=False)]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     lines = [header, ["-" * width for width in widths], *rows]
-    return "\n".join("| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines)

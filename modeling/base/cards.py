@@ -6,12 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
 from dataset_scripts.base.files import write_text
 from dataset_scripts.base.tables import markdown
 from modeling.base.names import RELEASED
-from modeling.base.results import comparison, demonstrations, legend, paper_note, table
+from modeling.base.results import comparison, demonstrations, legend, paper_note
 from modeling.base.system import System
 
 # the repository's name is not known before it is published; staging fills these in
@@ -60,9 +61,9 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
         sources=", ".join(results["sources"]),
         repo=REPO,
         adapter_repo=ADAPTER_REPO,
-        demonstrations=table(demonstrations(results, {"base": "base", "trained": "this model"})),
+        demonstrations=markdown(demonstrations(results, {"base": "base", "trained": "this model"})),
         paper_note=paper_note(results),
-        results=table(comparison(results)),
+        results=markdown(comparison(results)),
         legend=legend(results),
         prose=prose.read_text(encoding="utf-8").strip() if prose.is_file() else "",
         texts=[json.dumps(text, ensure_ascii=False) for text in texts],
@@ -72,7 +73,7 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
         counts=", ".join(f"{number:,} {what}" for what, number in results["counts"].items()),
         phases=[_phase(phase) for phase in results["phases"]],
         parameters=f"{trainable:,} of {total:,} ({100 * trainable / total:.2f} %)",
-        options=markdown(["option", "value"], options),
+        options=markdown(pd.DataFrame(options, columns=["option", "value"])),
         citation=system.paper.citation.strip(),
         environment=", ".join(f"{library} {version}" for library, version in results["environment"].items()),
     )

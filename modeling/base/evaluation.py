@@ -46,30 +46,22 @@ class Evaluator(BaseEvaluator):
     def __init__(self, name: str, title: str, dataset: str, dataset_id: str, task: str = "sentence-similarity") -> None:
         super().__init__()
         self.name, self.title, self.dataset, self.dataset_id, self.task = name, title, dataset, dataset_id, task
-        self.primary_metric = self.headline[0]
+        self.primary_metric = f"{name}_{self.headline[0]}"
 
-    def __call__(
-        self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
-    ) -> dict[str, float]:
-        return self.prefixed(self.scores(model))
+    def __call__(self, model: SentenceTransformer, *args: Any, **kwargs: Any) -> dict[str, float | int | None]:
+        return self.prefixed(self.metrics(self.scores(model)))
 
-    def prefixed(self, scores: Any) -> dict[str, float | int | None]:
-        """The metrics of scores, with this evaluator's name in front; counts stay whole, and None stays None."""
-        metrics = self.metrics(scores)
-        floats = {key: value for key, value in metrics.items() if value is not None and not isinstance(value, int)}
-        floats = self.prefix_name_to_metrics(floats, self.name)
-        return {name: floats.get(name, value) for name, value in ((f"{self.name}_{k}", v) for k, v in metrics.items())}
+    def prefixed(self, of_keys: Mapping[str, Any]) -> dict[str, Any]:
+        """What belongs to metric keys, with this evaluator's name in front of them."""
+        return {f"{self.name}_{key}": value for key, value in of_keys.items()}
 
     @abstractmethod
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Any:
-        """What the metrics and the plot are computed from; slow.
+        """What the metrics and the plot are computed from; slow. None where the rows have nothing to measure.
 
         Args:
             model: The encoder.
             cache: Folder where vectors of a model that does not change are kept.
-
-        Returns:
-            None where the rows have nothing to measure: the evaluator is left out.
         """
 
     @abstractmethod
@@ -98,17 +90,19 @@ class PairEvaluator(Evaluator):
 
     Attributes:
         groups: Names of the labels 0, 1, ...: from those that should be least similar to those that should be most.
+        target: Column of the labels.
 
     Args:
-        rows: Columns `sentence1`, `sentence2` and `label`, an index into `groups`.
+        rows: Columns `sentence1`, `sentence2` and `target`, by default `label`, an index into `groups`.
     """
 
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    target = "label"
 
     def __init__(self, rows: Mapping[str, Sequence], name: str, **facts: str) -> None:
         super().__init__(name, **facts)
         self.columns = [texts(rows, column, self.dataset) for column in ("sentence1", "sentence2")]
-        self.labels = np.asarray(rows["label"])
+        self.labels = np.asarray(rows[self.target])
         self.rows = len(self.labels)
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
@@ -121,45 +115,39 @@ class PairEvaluator(Evaluator):
 
     def intervals(self, scores: Any) -> dict[str, tuple[float, float]]:
         """That of AUROC, of the last group against the first, where it is one of the measures."""
-        first, *_, last = self.by_group(scores).values()
-        if "auroc" not in self.measures or not len(first) or not len(last):
+        outer = [scores[self.labels == label] for label in (0, len(self.groups) - 1)]
+        sizes = [len(each) for each in outer]
+        if "auroc" not in self.measures or not all(sizes):
             return {}
-        labels = np.repeat([0, 1], [len(first), len(last)])
-        return {"auroc": auroc_interval(np.concatenate([first, last]), labels)[1:]}
+        return {"auroc": auroc_interval(np.concatenate(outer), np.repeat([0, 1], sizes))[1:]}
 
-    def draw(self, scores: dict[str, Any], path: Path) -> str:
+    def draw(self, scores: dict[str, Any], path: Path) -> str | None:
+        if not self.groups:
+            return None
         groups = {label: self.by_group(values) for label, values in scores.items()}
         notes = {label: self.note(values) for label, values in scores.items()}
         densities(groups, path, f"{self.dataset}: {self.title}", notes)
         return f"Cosine similarity of {self.title}, by model: {', '.join(scores)} ({self.dataset})."
 
 
-class SimilarityEvaluator(Evaluator):
-    """Correlation of cosine and human judgement: the topical similarity that fine-tuning may forget.
-
-    Args:
-        rows: Columns `sentence1`, `sentence2`, `score`.
-    """
+class SimilarityEvaluator(PairEvaluator):
+    """Correlation of cosine and human judgement, the column `score`: the similarity that fine-tuning may forget."""
 
     headline = ("spearman",)
     measures = {
         "spearman": "agreement with people's judgement, in the order of pairs",
         "pearson": "agreement with people's judgement, linear in their score",
     }
+    target = "score"
 
     def __init__(self, rows: Mapping[str, Sequence], name: str = "similarity", **facts: str) -> None:
-        super().__init__(name, **facts)
-        self.columns = [texts(rows, column, self.dataset) for column in ("sentence1", "sentence2")]
-        self.judgements = np.asarray(rows["score"], dtype=float)
-        self.rows = len(self.judgements)
-
-    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
-        return pair_similarities(model, self.columns, cache)[0]
+        super().__init__(rows, name, **facts)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float]:
+        judgements = self.labels.astype(float)
         return {
-            "spearman": float(spearmanr(scores, self.judgements).statistic),
-            "pearson": float(pearsonr(scores, self.judgements).statistic),
+            "spearman": float(spearmanr(scores, judgements).statistic),
+            "pearson": float(pearsonr(scores, judgements).statistic),
         }
 
 
@@ -172,44 +160,32 @@ def evaluate_models(
     """Evaluates models and draws the plots.
 
     Args:
-        evaluators: What is measured.
+        evaluators: What is measured; one whose rows have nothing to measure is left out.
         models: Label -> encoder.
         caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
         folder: Plots go to its `plots/`; None draws none.
 
     Returns:
-        Facts per evaluator, JSON throughout. `headline` and `measures` have full metric names, the latter with their
-        meanings; `figures` is label -> metric -> value, `intervals` label -> metric -> its two ends.
+        Facts per evaluator, for JSON. `headline` and `measures` have full metric names, the latter with their meanings;
+        `figures` is label -> metric -> value, `intervals` label -> metric -> its two ends.
     """
     evaluations = []
-    for evaluator in evaluators:
+    for each in evaluators:
         scores = {}
         for label, model in models.items():
-            logger.info("measuring %s of %s on %s", evaluator.name, label, evaluator.dataset)
-            scores[label] = evaluator.scores(model, caches[label])
-        if any(each is None for each in scores.values()):
-            logger.info("%s is left out: %s has no rows for it", evaluator.name, evaluator.dataset)
+            logger.info("measuring %s of %s on %s", each.name, label, each.dataset)
+            scores[label] = each.scores(model, caches[label])
+        if any(values is None for values in scores.values()):
+            logger.info("%s is left out: %s has no rows for it", each.name, each.dataset)
             continue
-        plot = f"plots/{evaluator.name}.png"
-        evaluations.append(
-            {
-                "name": evaluator.name,
-                "title": evaluator.title,
-                "dataset": evaluator.dataset,
-                "dataset_id": evaluator.dataset_id,
-                "rows": evaluator.rows,
-                "task": evaluator.task,
-                "headline": [f"{evaluator.name}_{key}" for key in evaluator.headline],
-                "measures": {f"{evaluator.name}_{key}": meaning for key, meaning in evaluator.measures.items()},
-                "figures": {label: evaluator.prefixed(each) for label, each in scores.items()},
-                "intervals": {
-                    label: {f"{evaluator.name}_{key}": list(ends) for key, ends in evaluator.intervals(each).items()}
-                    for label, each in scores.items()
-                },
-                "caption": evaluator.draw(scores, folder / plot) if folder else None,
-                "plot": plot,
-            }
-        )
+        facts = {key: getattr(each, key) for key in ("name", "title", "dataset", "dataset_id", "rows", "task")}
+        facts["headline"] = [f"{each.name}_{key}" for key in each.headline]
+        facts["measures"] = each.prefixed(each.measures)
+        facts["figures"] = {label: each.prefixed(each.metrics(values)) for label, values in scores.items()}
+        facts["intervals"] = {label: each.prefixed(each.intervals(values)) for label, values in scores.items()}
+        facts["plot"] = f"plots/{each.name}.png"
+        facts["caption"] = each.draw(scores, folder / facts["plot"]) if folder else None
+        evaluations.append(facts)
     return evaluations
 
 
@@ -238,17 +214,14 @@ def texts(rows: Mapping[str, Sequence], column: str, dataset: str) -> list[str]:
 
 
 def auroc_interval(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float, float]:
-    """AUROC with its 95 % interval, which stays in [0, 1] and is never a point.
+    """AUROC and the ends of its 95 % interval, which stays in [0, 1] and is never a point.
+
+    Source: Newcombe (2006), "Confidence intervals for an effect size measure based on the Mann-Whitney statistic",
+    method 5: the values whose own standard error (Hanley and McNeil, 1982) makes the one that was found likely.
 
     Args:
         scores: Shape (n,).
         labels: Shape (n,); true, or 1, for what should score higher. There has to be some of both.
-
-    Returns:
-        AUROC, and the lower and upper end of the interval.
-
-    Source: Newcombe (2006), "Confidence intervals for an effect size measure based on the Mann-Whitney statistic",
-    method 5: the values whose own standard error (Hanley and McNeil, 1982) makes the one that was found likely.
     """
     labels = np.asarray(labels, bool)
     auroc, ones, zeros = float(roc_auc_score(labels, scores)), int(labels.sum()), int((~labels).sum())
@@ -264,12 +237,7 @@ def auroc_interval(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float
 
 
 def of_another_group(groups: np.ndarray, seed: int) -> np.ndarray:
-    """For each row the number of a random row of another group.
-
-    Args:
-        groups: The number of each row's group, shape (n,); at least two groups.
-        seed: Of the choice.
-    """
+    """For each row the number of a random row of another group; of each row's group, shape (n,), two at least."""
     order = np.argsort(groups, kind="stable")
     starts, sizes = np.searchsorted(groups[order], groups), np.bincount(groups)[groups]
     # a place among the rows of other groups: those that lie after the own group's are moved behind it

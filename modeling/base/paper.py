@@ -13,7 +13,7 @@ import yaml
 
 @dataclass(frozen=True)
 class Paper:
-    """A published paper: the file `paper.yaml` in the room of its system.
+    """The file `paper.yaml` in the room of a system.
 
     Attributes:
         setup: What its figures were measured on.
@@ -47,20 +47,12 @@ class Paper:
         record = yaml.safe_load(path.read_text(encoding="utf-8"))
         rows = [row for table in record["tables"] for row in _figures(table)]
         figures = pd.DataFrame(rows, columns=["table", "model", "data", "metric", "value", "settings"])
-        summary = record.get("summary")
+        headline, summary = record["headline"], record.get("summary")
         for name, values in summary["rows"].items() if summary else ():
             if len(values) != len(summary["columns"]):
                 raise ValueError(f"{path}: {name!r} has {len(values)} figures for {len(summary['columns'])} columns")
-        headline = record["headline"]
-        return cls(
-            record["setup"],
-            record["citation"],
-            record["base"],
-            headline["settings"],
-            headline["name"],
-            figures,
-            summary,
-        )
+        facts = (record[key] for key in ("setup", "citation", "base"))
+        return cls(*facts, headline["settings"], headline["name"], figures, summary)
 
     def printed(self, settings: Any) -> dict[str, dict[str, Any]]:
         """What it prints for these settings, a recipe's or a mapping's.
@@ -70,19 +62,13 @@ class Paper:
         """
         result: dict[str, dict[str, Any]] = {}
         for row in self.figures.itertuples():
-            if applies(row.settings, settings):
+            if _applies(row.settings, settings):
                 empty = {"table": row.table, "data": row.data, "base": None, "trained": None}
                 result.setdefault(row.metric, empty)[row.model] = row.value
         return result
 
     def beside(self, evaluations: Sequence[Mapping[str, Any]], base: str, settings: Any) -> dict[str, dict[str, Any]]:
-        """Those of `printed` that ours may stand beside.
-
-        Args:
-            evaluations: From `evaluate_models`.
-            base: Hub id of the encoder that was trained.
-            settings: As for `printed`.
-        """
+        """Those of `printed` that ours may stand beside: of the encoder `base`, a Hub id, and of the same data."""
         if base.rpartition("/")[2].lower() != self.base.rpartition("/")[2].lower():
             return {}
         data = {metric: each["dataset_id"].lower() for each in evaluations for metric in each["measures"]}
@@ -95,25 +81,22 @@ def _figures(table: Mapping[str, Any]) -> Iterator[tuple]:
     label, data, base = table["table"], table.get("data", ""), table.get("base", {})
     rows = [(row["settings"], row["values"]) for row in table["rows"]]
     if "axis" in table:
-        base = {table["metric"]: base}
-        rows = [
-            (settings | {table["axis"]: point}, {table["metric"]: value})
-            for settings, values in rows
-            for point, value in zip(table["points"], values, strict=True)
-        ]
+        axis, metric, points = (table[key] for key in ("axis", "metric", "points"))
+        rows = [(row, zip(points, values, strict=True)) for row, values in rows]
+        rows = [(row | {axis: point}, {metric: value}) for row, values in rows for point, value in values]
+        base = {metric: base}
     for model, settings, values in [("base", {}, base), *(("trained", *row) for row in rows)]:
         for metric, value in values.items():
             yield label, model, data, metric, value, settings
 
 
-def applies(settings: Mapping[str, Any], options: Any) -> bool:
+def _applies(settings: Mapping[str, Any], options: Any) -> bool:
     """Whether options, a recipe's or a mapping's, have all of a figure's settings; see `Paper.figures`."""
-    return all(
-        _are_called(value, options[key]) if key == "data" else options[key] == value for key, value in settings.items()
-    )
-
-
-def _are_called(corpora: list[str], sources: list[str]) -> bool:
-    """Whether there is a source for each corpus, with the corpus in its name, and no other."""
-    names = [Path(source).name for source in sources]
-    return len(names) == len(corpora) and all(any(corpus in name for name in names) for corpus in corpora)
+    for key, value in settings.items():
+        if key == "data":  # a source for each corpus, with the corpus in its name, and no other
+            names = [Path(source).name for source in options[key]]
+            if len(names) != len(value) or not all(any(corpus in name for name in names) for corpus in value):
+                return False
+        elif options[key] != value:
+            return False
+    return True

@@ -214,6 +214,18 @@ class Recipe(_Options):
         """
         return self.model_dump()
 
+    def evaluation_options(self) -> dict[str, str | None]:
+        """Options that change figures, card or saved files, but not what is trained."""
+        only_test = [key for key, source in self.options.sources().items() if source.only_test]
+        keys = ("max_test_rows", "evaluate_on", "lora_scale", "license", *only_test)
+        return {key: None if self[key] is None else str(self[key]) for key in keys}
+
+    def public_options(self) -> dict[str, Any]:
+        """The options that made the weights and the files, without anything that names a local path."""
+        hidden = {"name", "system", "base", "base_id", "data", "options", "max_eval_rows"}
+        own = self.options.model_dump(exclude=set(self.options.sources()))
+        return self.model_dump(exclude=hidden) | {"lora_scale": self.lora_scale} | own
+
     def __getitem__(self, key: str) -> Any:
         for options in (self.options, self):
             if key in type(options).model_fields:

@@ -20,7 +20,7 @@ from modeling.base.cards import write_cards
 from modeling.base.grid import write_grid
 from modeling.base.publish import publish_run, release
 from modeling.base.recipe import Recipe
-from modeling.base.results import evaluate_run, evaluation_options, print_report
+from modeling.base.results import evaluate_run, print_report
 from modeling.base.rooms import get_system
 from modeling.base.training import check_world_size, process_state, train
 
@@ -44,7 +44,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
         claim_folder(recipe)
     state.wait_for_everyone()
     results, data, trained = read_json(recipe.run_dir / "results.json"), None, None
-    if results is None or results["evaluation_options"] != evaluation_options(system):
+    if results is None or results["evaluation_options"] != recipe.evaluation_options():
         with state.local_main_process_first():  # one process computes what is cached, the others read it
             data = system.load_data()
         # now rather than after hours of training: a source that cannot be read ends the run here

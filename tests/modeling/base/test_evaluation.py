@@ -47,7 +47,7 @@ class Gap(PairEvaluator):
 
     def metrics(self, scores):
         apart, together = self.by_group(scores).values()
-        return {"gap": together.mean() - apart.mean(), "n": len(scores), "unknown": None}
+        return {"gap": float(together.mean() - apart.mean()), "n": len(scores), "unknown": None}
 
 
 def test_similarity():
