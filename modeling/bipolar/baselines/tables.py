@@ -56,10 +56,9 @@ def report(
     with_paper = CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits)
     records += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]) if with_paper else []
     result = pd.DataFrame(records, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
-    text = "\n\n".join(
-        [_legend(possible, splits, ranker, f"{name}, {part} data", with_paper), *(["\n".join(notes)] if notes else [])]
-        + tables(result, rows, ranker.shortlists)
-    )
+    legend = _legend(possible, splits, ranker, f"{name}, {part} data", with_paper)
+    parts = [legend, "\n".join(notes), *tables(result, rows, ranker.shortlists)]
+    text = "\n\n".join(filter(None, parts))
     print(f"\n{text}")
     if folder:
         pictures = draw(result, rows, ranker.shortlists, folder, f"{name}, {part} data")
