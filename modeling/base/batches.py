@@ -28,8 +28,7 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
     Args:
         dataset: Rows whose string columns are texts.
         batch_size: Rows per batch of all processes together; what an incomplete one would hold is left out.
-        drop_last: Unused, part of the interface.
-        **kwargs: As of the library's; of them only `seed` counts.
+        drop_last, **kwargs: As of the library's; of them only `seed` counts.
 
     Raises:
         ValueError: If there are fewer rows than a batch has.
@@ -37,8 +36,7 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
 
     def __init__(self, dataset: Dataset, batch_size: int, drop_last: bool = True, **kwargs: Any) -> None:
         super().__init__(dataset, batch_size, drop_last, **kwargs)
-        self.dataset, self.rows = dataset, len(dataset)
-        self.batches = self.rows // batch_size
+        self.dataset, self.rows, self.batches = dataset, len(dataset), len(dataset) // batch_size
         if not self.batches:
             raise ValueError(
                 f"{self.rows} training rows are fewer than one batch of {batch_size}: lower --batch-size, or check "
@@ -54,8 +52,7 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
     def __iter__(self) -> Iterator[list[int]]:
         random = np.random.default_rng((self.seed, self.epoch))
         batches = self.order(random)[: self.batches * self.batch_size].reshape(-1, self.batch_size)
-        for batch in batches[random.permutation(len(batches))]:
-            yield batch.tolist()
+        yield from batches[random.permutation(len(batches))].tolist()
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -65,17 +62,14 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
     def order(self, random: np.random.Generator) -> np.ndarray:
         """The rows of the batches, one batch after the other, shape (at least batches * batch_size,)."""
         order = random.permutation(self.rows)[: self.batches * self.batch_size]
-        size = WINDOW * self.batch_size
-        windows = [order[start : start + size] for start in range(0, len(order), size)]
-        # descending: the largest batch of a window first
-        return np.concatenate([window[np.argsort(-self.lengths[window], kind="stable")] for window in windows])
+        windows = np.arange(len(order)) // (WINDOW * self.batch_size)
+        return order[np.lexsort((-self.lengths[order], windows))]  # which leaves ties as they are
 
 
 class GroupedBatchSampler(LengthGroupedBatchSampler):
     """Batches that hold whole groups as far as they fit, whatever their lengths.
 
-    Where the rows of a batch are each other's negatives, those of one group are the hard ones. The rows that the last
-    batch lacks are left out, others in each epoch.
+    Where the rows of a batch are each other's negatives, those of one group are the hard ones.
 
     Args:
         groups: Group of each row.
@@ -92,15 +86,15 @@ class GroupedBatchSampler(LengthGroupedBatchSampler):
 
     def order(self, random: np.random.Generator) -> np.ndarray:
         members = np.split(np.argsort(self.groups, kind="stable"), np.cumsum(self.sizes)[:-1])
-        return np.concatenate([random.permutation(members[i]) for i in random.permutation(len(members))])
+        return np.concatenate([random.permutation(members[group]) for group in random.permutation(len(members))])
 
 
 class DistinctBatchSampler(GroupedBatchSampler):
     """Batches in which no two rows are of one group: the opposite of `GroupedBatchSampler`.
 
-    Where the rows of a batch are each other's negatives, those that belong together would be false ones. Rows of one
-    group come to different batches, and what does not fit is left out, other rows in each epoch: of a group with more
-    rows than there are batches the rest, and what an incomplete batch would hold.
+    Where the rows of a batch are each other's negatives, those that belong together would be false ones. What does not
+    fit is left out, other rows in each epoch: of a group with more rows than there are batches the rest, and what an
+    incomplete batch would hold.
 
     Args:
         groups: Group of each row, such as numbers from `dataset_scripts.base.splits.linked_groups`.
@@ -122,22 +116,18 @@ class DistinctBatchSampler(GroupedBatchSampler):
         # groups in random order, the rows of each in random order, one behind the other
         order = np.lexsort((random.random(self.rows), random.permutation(len(self.sizes))[self.groups]))
         groups = self.groups[order]
-        starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
-        place = np.arange(self.rows) - np.repeat(starts, np.diff(np.r_[starts, self.rows]))
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        place = np.arange(self.rows) - np.repeat(starts, np.diff(starts, append=self.rows))
         # dealt in turn, as many neighbours as there are batches come to different ones
         order = order[place < self.batches][: self.batches * self.batch_size]
         return order.reshape(self.batch_size, self.batches).T.ravel()
 
 
 def distinct_batches(sizes: np.ndarray, batch: int) -> int:
-    """The most batches without two rows of one group.
+    """The most batches of `batch` rows without two of one group, for groups of `sizes` rows, shape (groups,).
 
     m batches take up to m rows of a group, so there are m if the sum of min(size, m) is at least m times `batch`; and
     then there are m - 1, too.
-
-    Args:
-        sizes: Rows of each group, shape (groups,).
-        batch: Rows per batch, at least 1.
     """
     most = int(sizes.sum()) // batch
     return bisect_left(range(1, most + 1), True, key=lambda m: bool(np.minimum(sizes, m).sum() < m * batch))
@@ -145,11 +135,10 @@ def distinct_batches(sizes: np.ndarray, batch: int) -> int:
 
 def text_lengths(dataset: Dataset) -> np.ndarray:
     """Characters of every row's longest text, shape (rows,): what a batch is padded to, a cheap stand-in for tokens."""
-    columns = [name for name, feature in dataset.features.items() if "string" in getattr(feature, "dtype", "")]
     lengths = np.zeros(len(dataset), dtype=np.int64)
-    for name in columns:
-        column = np.fromiter((len(text) for text in dataset[name]), dtype=np.int64, count=len(dataset))
-        lengths = np.maximum(lengths, column)
+    for name, feature in dataset.features.items():
+        if "string" in getattr(feature, "dtype", ""):
+            lengths = np.maximum(lengths, np.fromiter(map(len, dataset[name]), dtype=np.int64, count=len(dataset)))
     return lengths
 
 
@@ -174,7 +163,7 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16, tokens: bool
         lengths = mask.sum(dim=1)
         order = lengths.argsort(descending=True, stable=True)
         back = order.argsort()
-        parts, token_parts = [], []
+        parts: dict[str, list[torch.Tensor]] = {"sentence_embedding": []} | ({"token_embeddings": []} if tokens else {})
         for chunk in order.split(rows):
             width = int(lengths[chunk[0]])
             part = {
@@ -182,11 +171,10 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16, tokens: bool
                 for key, value in features.items()
             }
             output = forward(part, **options)
-            parts.append(output["sentence_embedding"])
+            parts["sentence_embedding"].append(output["sentence_embedding"])
             if tokens:
-                token_parts.append(pad(output["token_embeddings"], (0, 0, 0, mask.shape[1] - width)))
-        result = {"sentence_embedding": torch.cat(parts)[back]}
-        return result | {"token_embeddings": torch.cat(token_parts)[back]} if tokens else result
+                parts["token_embeddings"].append(pad(output["token_embeddings"], (0, 0, 0, mask.shape[1] - width)))
+        return {name: torch.cat(chunks)[back] for name, chunks in parts.items()}
 
     model.forward = chunked
     try:

@@ -13,14 +13,11 @@ from dataset_scripts.base import cli
 from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe, shown
 from modeling.base.rooms import DEFAULT_RECIPE
 
-GridPoint = tuple[dict[str, Any], Recipe]
 LIMITS = {"gt": ">", "ge": "at least", "lt": "<", "le": "at most"}  # as pydantic names them
 
 
 def train(description: str, words: Sequence[str]) -> None:
-    """Runs a recipe, or a grid of them, as a command line says.
-
-    What the user can mend ends the program with one line and status 2.
+    """Runs a recipe, or a grid of them; what the user can mend ends the program with one line and status 2.
 
     Args:
         description: What `--help` says first.
@@ -39,7 +36,7 @@ def train(description: str, words: Sequence[str]) -> None:
             run(recipe)
 
 
-def parse(description: str, words: Sequence[str]) -> tuple[Recipe, list[GridPoint]]:
+def parse(description: str, words: Sequence[str]) -> tuple[Recipe, list[tuple[dict[str, Any], Recipe]]]:
     """Reads a command line; `--help` prints the options with the recipe's values and ends the program.
 
     Returns:
@@ -52,52 +49,41 @@ def parse(description: str, words: Sequence[str]) -> tuple[Recipe, list[GridPoin
     if {"-h", "--help"} & set(words):
         print(_help(description, load_recipe(name)))
         sys.exit()
-    options, grid = _pairs(words)
-    recipe = load_recipe(name, options)
-    if grid and (recipe.push_to_hub or recipe.release):
-        raise ValueError("--grid excludes --push-to-hub and --release: publish the run that you choose")
-    return recipe, expand_grid(recipe, grid)
-
-
-def _pairs(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Option -> value, and the axes of the grid; a flag needs no value, and `--no-x` is `--x false`."""
     options: dict[str, str] = {}
     grid: list[str] = []
-    words = list(words)
     while words:
         word = words.pop(0)
         if not word.startswith("--"):
             raise ValueError(f"unexpected {word!r}: the recipe comes first, options look like --name value")
         key, equals, value = word[2:].partition("=")
         key = key.replace("-", "_")
-        if not equals and key.startswith("no_"):
+        if not equals and key.startswith("no_"):  # --no-x is --x false
             key, value = key.removeprefix("no_"), "false"
-        elif not equals:  # a negative number is a value, another option is not
+        elif not equals:  # a flag needs no value; a negative number is a value, another option is not
             value = "true" if not words or words[0].startswith("--") else words.pop(0)
         if key == "grid":
             grid.append(value)
-        elif key == "data" and key in options:  # a list: by commas, or repeated
-            options[key] += f",{value}"
-        else:
-            options[key] = value
-    return options, grid
+        else:  # data are a list: by commas, or repeated
+            options[key] = f"{options[key]},{value}" if key == "data" and key in options else value
+    recipe = load_recipe(name, options)
+    if grid and (recipe.push_to_hub or recipe.release):
+        raise ValueError("--grid excludes --push-to-hub and --release: publish the run that you choose")
+    return recipe, expand_grid(recipe, grid)
 
 
 def _help(description: str, recipe: Recipe) -> str:
     """All options, with the values that the recipe gives them."""
-    lines = [description.strip(), "", f"recipes: {', '.join(list_recipes())}", "", f"options, as set by {recipe.name}:"]
-    lines += _lines(SHARED, recipe)
-    lines += ["", f"options of the system {recipe.system!r}:", *_lines(type(recipe.options).model_fields, recipe)]
+    own = _lines(type(recipe.options).model_fields, recipe)
+    head = f"{description.strip()}\n\nrecipes: {', '.join(list_recipes())}\n\noptions, as set by {recipe.name}:"
+    lines = [head, *_lines(SHARED, recipe), f"\noptions of the system {recipe.system!r}:", *own]
     return "\n".join([*lines, "", "  --grid OPTION=START:STOP:STEP or OPTION=A,B,C; may be repeated"])
 
 
 def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
     for key, field in fields.items():
-        limits = [
-            f"{sign} {getattr(each, name):g}"
-            for name, sign in LIMITS.items()
-            for each in field.metadata
-            if hasattr(each, name)
-        ]
-        text = f"{field.description} ({', '.join(limits)})" if limits else field.description
+        marks = (
+            (LIMITS[name], getattr(mark, name)) for name in LIMITS for mark in field.metadata if hasattr(mark, name)
+        )
+        limits = ", ".join(f"{sign} {limit:g}" for sign, limit in marks)
+        text = f"{field.description} ({limits})" if limits else field.description
         yield f"  {cli.flag(key) + ' ' + shown(recipe[key]):38} {text}"

@@ -38,13 +38,7 @@ def held(recipe: Recipe, model: SentenceTransformer, loss: nn.Module) -> nn.Modu
 
 
 def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:
-    """The rows with generic texts beside them, if the recipe names a source of such.
-
-    Args:
-        system: The system; its recipe has `replay`.
-        rows: Training rows.
-        counts: Facts for the card; the number of generic texts is added.
-    """
+    """The rows with generic texts beside them, whose number is added to `counts`, if the recipe names a source."""
     recipe = system.recipe
     if not recipe["replay"]:
         return rows
@@ -56,17 +50,14 @@ def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Datase
 
 
 def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, cache: Path, seed: int) -> Dataset:
-    """Gives every training row a generic text and one of the 20 texts that the base finds most like it.
+    """Gives every training row a generic text, `replay`, and one of the 20 that the base finds most like it.
 
     Args:
         rows: Training rows.
-        texts: Generic texts, at least two; a seeded sample of 16,000 is used.
+        texts: Generic texts; a seeded sample of 16,000 is used.
         base: The untrained encoder.
         cache: Folder of vectors.
         seed: Seed of sample, neighbour and order.
-
-    Returns:
-        The rows with the columns `replay` and `replay_neighbour`.
 
     Raises:
         ValueError: If there are fewer than two different texts.
@@ -80,7 +71,7 @@ def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, c
     # in double precision, so that another machine finds the same neighbours
     vectors = torch.from_numpy(np.asarray(Vectors(base, cache)(distinct), dtype=np.float64))
     hits = semantic_search(vectors, vectors, top_k=min(NEIGHBOURS + 1, len(vectors)))
-    nearest = [[hit["corpus_id"] for hit in found if hit["corpus_id"] != i] for i, found in enumerate(hits)]
+    nearest = [[hit["corpus_id"] for hit in row if hit["corpus_id"] != i] for i, row in enumerate(hits)]
     neighbour = [others[random.integers(len(others))] for others in nearest]
     # every text once before any comes again
     passes = -(-len(rows) // len(distinct))
@@ -101,32 +92,25 @@ class KeepSimilarityLoss(nn.Module):
     same squared difference over all pairs of them, and once more over the two of a row, which are the pairs of high
     similarity and would drown among the others.
 
+    The trainer adds and logs the parts that `forward` returns: `task`, or those of the loss, `keep` and `replay`.
+
     Args:
         model: The encoder in training, with a LoRA adapter or without.
         loss: A loss with `compute_loss_from_embeddings(embeddings, labels)`; or, if it has several parts, with
             `parts(features, embeddings, labels)`, which returns them by name.
         weight: Weight of the term on the texts of the task, at least 0.
         replay_weight: Weight of the term on the last two columns; None where there are no such columns.
-
-    Inputs:
-        Those of `loss`, and with replay two columns more.
-
-    Returns from `forward`: a dictionary with the part `task`, or those of the loss, and `keep` and, with replay,
-    `replay`; the trainer adds and logs them.
     """
 
     def __init__(
         self, model: SentenceTransformer, loss: nn.Module, weight: float, replay_weight: float | None = None
     ) -> None:
         super().__init__()
-        self.model = model
-        self.loss = loss
-        self.weight = weight
-        self.replay_weight = replay_weight
+        self.model, self.loss, self.weight, self.replay_weight = model, loss, weight, replay_weight
         self.sentence_embeddings_only = getattr(loss, "sentence_embeddings_only", True)
         self._encoder = (model,)  # in a tuple: the trainer puts the distributed wrapper in place of `model`
         adapted = getattr(model[0].model, "_hf_peft_config_loaded", False)
-        self._frozen = None if adapted else (copy.deepcopy(model).eval().requires_grad_(False),)
+        self._frozen = () if adapted else (copy.deepcopy(model).eval().requires_grad_(False),)
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> dict[str, Tensor]:
         features = list(sentence_features)
@@ -169,10 +153,11 @@ class KeepSimilarityLoss(nn.Module):
     def _reference(self) -> Iterator[SentenceTransformer]:
         """The untrained encoder, without dropout: a frozen copy, or the encoder with its adapter switched off."""
         with torch.no_grad():
-            if self._frozen is not None:
+            if self._frozen:
                 yield self._frozen[0]
                 return
-            encoder, training = self._encoder[0], self._encoder[0].training
+            (encoder,) = self._encoder
+            training = encoder.training
             encoder.eval()
             encoder.disable_adapters()
             try:

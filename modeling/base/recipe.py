@@ -34,8 +34,8 @@ def _joined(value: Any) -> Any:
     return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _split(value: Any) -> Any:
-    parts = value.split(",") if isinstance(value, str) else value
+def _split(value: Any) -> list[Any]:
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
     return [part.strip(" '\"[]") if isinstance(part, str) else part for part in parts]
 
 
@@ -54,35 +54,26 @@ PerSource = Annotated[
     Positive | list[Positive] | None,
     BeforeValidator(lambda value: _split(value) if isinstance(value, str) and set(value) & set(",[") else value),
     Field(
-        description="sample of each source's rows, so that a large one does not drown the others: one number, or one "
-        "for each; none: all"
+        description="sample of each source's rows, lest a large one drown the others: a number, or one each; none: all"
     ),
 ]
 
 
-class _Options(BaseModel):
+class SystemOptions(BaseModel):
+    """Options that one system has: `class Options` in `modeling/<system>/__init__.py`, a field and a sentence each."""
+
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True, use_attribute_docstrings=True
     )
 
-
-class SystemOptions(_Options):
-    """Options that one system has: `class Options` in `modeling/<system>/__init__.py`, a field and a sentence each."""
-
     def check(self, recipe: Recipe) -> None:
-        """Refuses values that do not go with the options that all systems share.
-
-        Raises:
-            ValueError: With the option and the cure.
-        """
+        """Refuses, by a ValueError with the cure, values that do not go with the options that all systems share."""
 
     @classmethod
     def sources(cls) -> dict[str, DataSource]:
         """The options that name data sources."""
-        marks = {
-            name: [m for m in field.metadata if isinstance(m, DataSource)] for name, field in cls.model_fields.items()
-        }
-        return {name: found[0] for name, found in marks.items() if found}
+        fields = cls.model_fields.items()
+        return {name: mark for name, field in fields for mark in field.metadata if isinstance(mark, DataSource)}
 
 
 class HoldOptions(SystemOptions):
@@ -96,12 +87,10 @@ class HoldOptions(SystemOptions):
     """weight of holding them"""
 
 
-class Recipe(_Options):
-    """All options of a run: those that every system shares, and in `options` those of one system.
+class Recipe(BaseModel):
+    """All options of a run: those of all systems, and in `options` of one; `recipe["margin"]` reads either kind."""
 
-    `recipe["margin"]` reads an option of either kind.
-    """
-
+    model_config = SystemOptions.model_config
     name: str
     system: str
     options: SerializeAsAny[SystemOptions]
@@ -189,16 +178,15 @@ class Recipe(_Options):
         if not self.lora and self.lora_scale != 1:
             raise ValueError("--lora-scale scales an adapter: it needs --lora true")
         if self.evaluate_on != "test" and (self.release or self.push_to_hub):
-            raise ValueError(
-                "--evaluate-on validation is for choosing a recipe: a published card has figures of test data"
-            )
+            raise ValueError("--evaluate-on validation chooses a recipe: a published card has figures of test data")
         if self.quick and self.release:
             raise ValueError("--quick trains nothing that is worth a --release")
+        if not self.data:
+            raise ValueError("--data names no corpus: give demo, folders of opinion corpus build, or Hub data sets")
         limits = getattr(self.options, "per_source", None)
         if isinstance(limits, list) and len(limits) != len(self.data):
-            raise ValueError(
-                f"--per-source has {len(limits)} numbers, --data {len(self.data)} corpora: give one for each"
-            )
+            corpora = len(self.data)
+            raise ValueError(f"--per-source has {len(limits)} numbers, --data {corpora} corpora: give one for each")
         self.options.check(self)
         return self
 
@@ -208,10 +196,7 @@ class Recipe(_Options):
         return Path(self.output_dir) / self.name
 
     def identity(self) -> dict[str, Any]:
-        """The options on which the trained weights depend; two runs with equal identity continue each other.
-
-        A field with `exclude` is none of them.
-        """
+        """The options on which the trained weights depend, those without `exclude`: runs of one identity are one."""
         return self.model_dump()
 
     def evaluation_options(self) -> dict[str, str | None]:
@@ -235,17 +220,8 @@ class Recipe(_Options):
 
 SHARED = {key: field for key, field in Recipe.model_fields.items() if key not in ("name", "system", "options")}
 # five optimiser steps of each phase, whatever the recipe trains with
-QUICK = {
-    "epochs": 1.0,
-    "max_steps": 5,
-    "eval_steps": 5,
-    "logging_steps": 1,
-    "batch_size": 8,
-    "accumulation": 1,
-    "max_train_rows": 64,
-    "max_eval_rows": 24,
-    "max_test_rows": 24,
-}
+QUICK = {"epochs": 1.0, "max_steps": 5, "eval_steps": 5, "logging_steps": 1, "batch_size": 8, "accumulation": 1}
+QUICK |= {"max_train_rows": 64, "max_eval_rows": 24, "max_test_rows": 24}
 
 
 def _bundled() -> dict[str, Path]:
@@ -266,7 +242,7 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
         overrides: Option -> value as text: `0.4`, `true`, `a,b`, `none`.
 
     Raises:
-        ValueError: If the recipe, its system or an option does not exist, or a value has the wrong type.
+        ValueError: If the recipe, its system or an option does not exist, or a value is not what it may be.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else _bundled().get(name)
     if path is None or not path.is_file():
@@ -280,26 +256,25 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
         raise ValueError(f"{path} cannot be read as YAML: {error}") from None
     if not isinstance(values, dict) or "system" not in values:
         raise ValueError(f"{path}: a recipe must name its system")
-    if not isinstance(values.get("options") or {}, dict):
-        raise ValueError(f"{path}: 'options:' holds no option: value")
     system, own = values.pop("system"), values.pop("options", None) or {}
-    for key in values:
-        if key not in SHARED:
-            raise ValueError(f"{path}: unknown key {key!r}; options of the system belong under 'options:'")
-    values |= own
-    recipe = _build(path.stem, system, values | (overrides or {}))
-    return _build(f"{path.stem}-quick", system, values | QUICK | (overrides or {})) if recipe.quick else recipe
+    if not isinstance(own, dict):
+        raise ValueError(f"{path}: 'options:' holds no option: value")
+    if unknown := [key for key in values if key not in SHARED]:
+        raise ValueError(f"{path}: unknown key {unknown[0]!r}; options of the system belong under 'options:'")
+    values, overrides = values | {str(key): value for key, value in own.items()}, dict(overrides or {})
+    recipe = _build(path.stem, system, values | overrides)
+    return _build(f"{path.stem}-quick", system, values | QUICK | overrides) if recipe.quick else recipe
 
 
 def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:
-    """The recipe of options, those of all systems and of this one in one mapping."""
-    own = rooms.get_options(system)
-    if unknown := [key for key in values if key not in SHARED and key not in own.model_fields]:
-        near = suggest(flag(unknown[0]), map(flag, [*SHARED, *own.model_fields]))
-        raise ValueError(f"recipes of {system} have no option {flag(unknown[0])}{near}")
-    options = validate(own, {key: value for key, value in values.items() if key not in SHARED})
+    """The recipe of options of all systems and of this one."""
+    kind = rooms.get_options(system)
     shared = {key: value for key, value in values.items() if key in SHARED}
-    return validate(Recipe, {"name": name, "system": system, "options": options} | shared)
+    own = {key: value for key, value in values.items() if key not in SHARED}
+    if unknown := next((flag(key) for key in own if key not in kind.model_fields), None):
+        near = suggest(unknown, map(flag, [*SHARED, *kind.model_fields]))
+        raise ValueError(f"recipes of {system} have no option {unknown}{near}")
+    return validate(Recipe, {"name": name, "system": system, "options": validate(kind, own)} | shared)
 
 
 def listed(value: str | list[str] | None) -> list[str]:
@@ -315,34 +290,31 @@ def shown(value: Any) -> str:
 
 
 def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], Recipe]]:
-    """The recipes of a grid search.
+    """The points of a grid search, each (values of the axes, recipe), with a folder of its own; none without axes.
 
     Args:
         recipe: The recipe all points share.
         grid: Axes as `option=a,b,c` or `option=start:stop:step` (stop included).
-
-    Returns:
-        (values of the axes, recipe) per point, none without axes; each point's run has a folder of its own.
 
     Raises:
         ValueError: If an axis is malformed or names an unknown option.
     """
     axes: dict[str, list[str]] = {}
     for axis in grid:
-        key, _, points_of = axis.partition("=")
+        key, _, text = axis.partition("=")
         key = key.replace("-", "_")
-        if not points_of:
+        if not text:
             raise ValueError(f"--grid {axis!r} must look like margin=0.1:1.0:0.1 or objective=siamese,triplet")
         if key in ("evaluate_on", "quick", "push_to_hub", "private", "release"):
             raise ValueError(f"--grid {key} is no option of training: a grid has one value of it")
-        axes[key] = axis_values(points_of)
+        axes[key] = axis_values(text)
     values = {key: getattr(recipe, key) for key in SHARED} | dict(recipe.options)
     points = []
     for combination in itertools.product(*axes.values()) if axes else []:
         texts = dict(zip(axes, combination, strict=True))
-        label = ",".join(f"{key}={text}" for key, text in texts.items())
-        point = _build(f"{recipe.name}-grid/{label}", recipe.system, values | texts)
-        points.append(({key: point[key] for key in texts}, point))
+        name = f"{recipe.name}-grid/" + ",".join(f"{key}={text}" for key, text in texts.items())
+        point = _build(name, recipe.system, values | texts)
+        points.append(({key: point[key] for key in axes}, point))
     return points
 
 

@@ -26,9 +26,7 @@ from modeling.base.training import check_world_size, process_state, train
 
 
 def run(recipe: Recipe) -> dict[str, Any]:
-    """Trains, saves, verifies, evaluates, describes and, if asked, publishes one model.
-
-    Steps that an earlier run with the same options completed are not repeated.
+    """Trains, saves, verifies, evaluates, describes and, if asked, publishes one model; nothing that is done already.
 
     Returns:
         The facts of the run, as in RUN/results.json; empty in processes other than the main one.
@@ -43,7 +41,8 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if state.is_main_process:
         claim_folder(recipe)
     state.wait_for_everyone()
-    results, data, trained = read_json(recipe.run_dir / "results.json"), None, None
+    path, data, trained = recipe.run_dir / "results.json", None, None
+    results = read_json(path)
     if results is None or results["evaluation_options"] != recipe.evaluation_options():
         with state.local_main_process_first():  # one process computes what is cached, the others read it
             data = system.load_data()
@@ -52,17 +51,16 @@ def run(recipe: Recipe) -> dict[str, Any]:
         model = system.build_model()
         parameters = dict(zip(("trainable_parameters", "all_parameters"), count_parameters(model), strict=True))
         # files of another scale are written again from the weights of the phases, which is no training
-        saved = results is not None and results["recipe"].get("lora_scale", 1.0) == recipe.lora_scale
-        phases = results["phases"] if saved else train(system, model, data)
+        done = results is not None and results["recipe"].get("lora_scale", 1.0) == recipe.lora_scale
+        phases = results["phases"] if done else train(system, model, data)
         if state.is_main_process:
             base = system.load_base()
-            if not saved:
-                (recipe.run_dir / "results.json").unlink(missing_ok=True)  # of the files that are now replaced
+            if not done:
+                path.unlink(missing_ok=True)  # of the files that are now replaced
                 trained = system.save(model, base)
-            merged = system.load_trained() if trained is None else trained
-            results = evaluate_run(system, tests, data, phases, parameters, base, merged)
+            results = evaluate_run(system, tests, data, phases, parameters, base, trained or system.load_trained())
             write_cards(system, results, recipe.run_dir)
-            write_json(recipe.run_dir / "results.json", results)  # last: it marks the run as complete
+            write_json(path, results)  # last: it marks the run as complete
     if not state.is_main_process:
         return {}
     print_report(results, recipe.run_dir)
@@ -73,17 +71,12 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if recipe.push_to_hub:
         proved = trained is not None  # just now, when the files were saved
         for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, texts, recipe.private, proved=proved):
-            state_of = "(unchanged)" if pushed["unchanged"] else f"at {pushed['commit']}"
-            print(f"published {pushed['url']} {state_of}")
+            print(f"published {pushed['url']}", "(unchanged)" if pushed["unchanged"] else f"at {pushed['commit']}")
     return results
 
 
 def claim_folder(recipe: Recipe) -> None:
-    """Makes the run's folder, or checks that the one there belongs to the same options.
-
-    Raises:
-        ValueError: If it belongs to other options, or holds something that is no run; the message names the cure.
-    """
+    """Makes the run's folder; a ValueError if there is one of other options, or of something that is no run."""
     path, mine = recipe.run_dir / "recipe.json", recipe.identity()
     theirs = read_json(path)
     if theirs is None and recipe.run_dir.is_dir() and any(recipe.run_dir.iterdir()):
@@ -108,10 +101,7 @@ def claim_folder(recipe: Recipe) -> None:
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
     """Runs every point of a grid; prints and writes a table "paper / ours" and a picture of its measures.
 
-    A point that fails is reported and left out; the same command tries it again.
-
-    Raises:
-        ValueError: If all points fail.
+    A point that fails is named and left out, and the same command tries it again; a ValueError if all do.
     """
     finished, failed = [], []
     for number, (values, point) in enumerate(points, start=1):

@@ -28,7 +28,7 @@ QUICK_ROWS = 256  # of a split in a --quick run
 
 @dataclass
 class Phase:
-    """One stretch of training with one data set and one loss; phases follow each other.
+    """One stretch of training with one data set and one loss.
 
     Attributes:
         name: Folder of its checkpoints and label in the card.
@@ -66,8 +66,8 @@ class Data:
     @property
     def texts(self) -> set[str]:
         """All texts that are trained on."""
-        rows = self.train.values()
-        return {text for data in rows for column in data.column_names for text in data[column] if isinstance(text, str)}
+        columns = (rows[name] for rows in self.train.values() for name in rows.column_names)
+        return {text for column in columns for text in column if isinstance(text, str)}
 
 
 class System(ABC):
@@ -77,10 +77,8 @@ class System(ABC):
         PRIMARY: The key of a validation metric, higher is better, that chooses checkpoints.
         DEMONSTRATIONS: (sentence, sentence, what they show): our own sentences for widget and report.
         TAGS: Hub tags of its models.
-        ASYMMETRIC: Whether the first text of a demonstration is a query and the second a document, which a model may
-            embed differently.
-        USAGE: Markdown that its cards have after the usual example, `{{repo_id}}` standing for the model's name; empty
-            where the model is no more than a SentenceTransformer.
+        ASYMMETRIC: Whether the first text of a demonstration is a query and the second a document.
+        USAGE: Markdown that its cards have after the usual example, `{{repo_id}}` standing for the model's name.
     """
 
     PRIMARY: ClassVar[str]
@@ -105,15 +103,11 @@ class System(ABC):
 
     @abstractmethod
     def phases(self, model: SentenceTransformer, data: Data) -> Iterable[Phase]:
-        """The phases of training, in order.
-
-        A generator is asked for the next phase when the one before is trained (or, on resumption, loaded): it may
-        mine data with the model as it is by then.
-        """
+        """The phases in order; a generator may mine the next one's data with the model that the last one trained."""
 
     @abstractmethod
     def evaluators(self, split: str) -> list[Evaluator]:
-        """Makes the evaluators of a split, `validation` or `test`; embeds nothing. The first has the PRIMARY metric."""
+        """The evaluators of a split, `validation` or `test`, the first with the PRIMARY metric; embeds nothing."""
 
     def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
         """A split of a source, or a seeded sample of `limit` rows where it has more."""

@@ -33,6 +33,9 @@ class Repairs:
 
     Args:
         seconds: Of training before this session.
+
+    Attributes:
+        owned: From `loss_parameters`.
     """
 
     ARGUMENTS = SentenceTransformerTrainingArguments
@@ -40,8 +43,9 @@ class Repairs:
     def __init__(self, *args: Any, seconds: float = 0.0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._began = time.perf_counter() - seconds
+        self.owned = loss_parameters(self.model, self.loss)
         if self.accelerator.num_processes > 1:
-            for parameter in self.loss_parameters().values():
+            for parameter in self.owned.values():
                 parameter.data.copy_(broadcast(parameter.data))
 
     @property
@@ -49,33 +53,31 @@ class Repairs:
         """Seconds of training in this and all earlier sessions."""
         return time.perf_counter() - self._began
 
-    def loss_parameters(self) -> dict[str, nn.Parameter]:
-        """The trainable parameters that the loss owns and the encoder does not have."""
-        return loss_parameters(self.model, self.loss)
-
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """The library's; gradients of what the loss owns are averaged over processes, as those of the encoder are."""
         loss = super().training_step(*args, **kwargs)
         if self.accelerator.num_processes > 1 and self.accelerator.sync_gradients:
-            for parameter in self.loss_parameters().values():
+            for parameter in self.owned.values():
                 if parameter.grad is not None:
                     parameter.grad.copy_(self.accelerator.reduce(parameter.grad, reduction="mean"))
         return loss
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
-        folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
         super()._save_checkpoint(model, trial)
         self.accelerator.wait_for_everyone()  # each process writes the state of its random numbers
         if self.is_world_process_zero():
-            save_owned(self.loss_parameters(), folder / LOSS_WEIGHTS)
+            folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+            save_owned(self.owned, folder / LOSS_WEIGHTS)
             _complete(folder, self.seconds)
 
     def _load_from_checkpoint(self, checkpoint_path: str) -> None:
         super()._load_from_checkpoint(checkpoint_path)
-        load_owned(self.loss_parameters(), Path(checkpoint_path) / LOSS_WEIGHTS)
+        load_owned(self.owned, Path(checkpoint_path) / LOSS_WEIGHTS)
 
-    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-        """Adds none: it writes raw training texts into every README. `modeling.base.cards` writes ours."""
+    def _load_best_model(self) -> None:
+        # the library's catches every error, and processes that do not write may read before the writer has finished
+        self.accelerator.wait_for_everyone()
+        self._load_from_checkpoint(self.state.best_model_checkpoint)
 
     def get_train_dataloader(self) -> DataLoader:
         """The library's; the epoch reaches the sampler also when a resumed run skips batches between processes.
@@ -88,10 +90,8 @@ class Repairs:
             shard.set_epoch = shard.batch_sampler.set_epoch
         return loader
 
-    def _load_best_model(self) -> None:
-        # the library's catches every error, and processes that do not write may read before the writer has finished
-        self.accelerator.wait_for_everyone()
-        self._load_from_checkpoint(self.state.best_model_checkpoint)
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Adds none: it writes raw training texts into every README. `modeling.base.cards` writes ours."""
 
 
 class Trainer(Repairs, SentenceTransformerTrainer):
@@ -111,8 +111,7 @@ class Trainer(Repairs, SentenceTransformerTrainer):
 def loss_parameters(model: nn.Module, loss: nn.Module) -> dict[str, nn.Parameter]:
     """The trainable parameters that a loss owns and the encoder does not have."""
     encoder = {id(parameter) for parameter in model.parameters()}
-    named = loss.named_parameters()
-    return {name: each for name, each in named if each.requires_grad and id(each) not in encoder}
+    return {name: each for name, each in loss.named_parameters() if each.requires_grad and id(each) not in encoder}
 
 
 def save_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
@@ -122,14 +121,10 @@ def save_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
 
 
 def load_owned(owned: dict[str, nn.Parameter], path: Path) -> None:
-    """Reads what `save_owned` wrote into the parameters of a loss.
-
-    Raises:
-        ValueError: If there is no such file, though the loss owns something, or it is damaged.
-    """
-    stored = load_weights(path) if owned else {}
+    """Reads what `save_owned` wrote into the parameters of a loss; a ValueError as `load_weights`."""
+    weights = load_weights(path) if owned else {}
     for name, parameter in owned.items():
-        parameter.data.copy_(stored[name])
+        parameter.data.copy_(weights[name])
 
 
 def load_weights(path: Path) -> dict[str, torch.Tensor]:
@@ -144,7 +139,7 @@ def remove_broken_checkpoints(folder: Path, needs_best: bool) -> None:
     """Deletes checkpoints that a run cannot continue from, so that it does from the one before.
 
     Args:
-        folder: Of a phase's checkpoints.
+        folder: Of a phase's checkpoints; it may have been moved since they were written.
         needs_best: Whether a checkpoint is of use only together with the best one so far, which it names.
     """
     for path in sorted(folder.glob("checkpoint-*"), key=lambda path: (len(path.name), path.name)):
@@ -153,12 +148,11 @@ def remove_broken_checkpoints(folder: Path, needs_best: bool) -> None:
             if record is None:
                 raise ValueError(f"{COMPLETE} is missing: the run ended while it was written")
             digests = _digests(path)
-            for name, digest in record["files"].items():
-                if digests.get(name) != digest:
-                    raise ValueError(f"{name} is damaged")
+            if damaged := [name for name, digest in record["files"].items() if digests.get(name) != digest]:
+                raise ValueError(f"{', '.join(damaged)} is damaged")
             state = read_json(path / "trainer_state.json")
             if best := state.get("best_model_checkpoint"):
-                best = folder / Path(best).name  # the folder may have been moved since
+                best = folder / Path(best).name
                 if needs_best and not best.is_dir():
                     raise ValueError(f"the best one so far, {best.name}, is gone")
                 write_json(path / "trainer_state.json", state | {"best_model_checkpoint": str(best)})

@@ -49,17 +49,11 @@ def process_state() -> PartialState:
     return PartialState(cpu=not torch.accelerator.is_available(), timeout=PATIENCE)
 
 
-def check_world_size(asked: int | None) -> int:
-    """Makes sure that as many processes run as were asked for.
+def check_world_size(asked: int | None) -> None:
+    """Makes sure that as many processes run as were asked for; None: as the launcher was told.
 
     On CPUs `accelerate launch --num_processes N` starts a single process, unless `--multi_gpu` is given: then it takes
     torchrun, which needs no GPU.
-
-    Args:
-        asked: Number of processes; None takes what the launcher was told.
-
-    Returns:
-        The number of processes.
 
     Raises:
         ValueError: If another number of processes runs; the message names the command that works.
@@ -74,7 +68,6 @@ def check_world_size(asked: int | None) -> int:
             f"{many} processes were asked for but {running} run(s). On CPUs start them with torchrun --nproc_per_node "
             f"{number} train.py ... or accelerate launch --multi_gpu --num_processes {number} train.py ..."
         )
-    return running
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
@@ -88,19 +81,18 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
     Returns:
         Facts of each phase: name, rows, steps, seconds, rows per second, best score, log.
     """
-    validation = SequentialEvaluator(system.evaluators("validation"))
+    phases, validation = system.recipe.run_dir / "phases", SequentialEvaluator(system.evaluators("validation"))
     records: list[dict[str, Any]] = []
-    before: Path | None = None
     for number, phase in enumerate(system.phases(model, data), start=1):
-        folder = system.recipe.run_dir / "phases" / f"{number}-{phase.name}"
+        folder = phases / f"{number}-{phase.name}"
         record = read_json(folder / "phase.json")
         if record is None:
             record = _train_phase(system, model, phase, folder, validation)
-            if before is not None and process_state().is_main_process:
+            if process_state().is_main_process:
                 # a phase has all that is trained: those of hundreds of epochs would fill the disk
-                for path in before.glob("*.safetensors"):
+                for path in phases.glob(f"{number - 1}-*/*.safetensors"):
                     path.unlink()
-        elif (folder / WEIGHTS).is_file():
+        elif (folder / WEIGHTS).is_file() or not any(phases.glob(f"{number + 1}-*")):
             logger.info("phase %s is complete, loading its weights", folder.name)
             weights = load_weights(folder / WEIGHTS)
             if set(weights) != set(trainable_weights(model)):
@@ -108,13 +100,13 @@ def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[s
             model.load_state_dict(weights, strict=False)
             load_owned(loss_parameters(model, phase.loss), folder / LOSS_WEIGHTS)
         records.append(record)
-        before = folder
     return records
 
 
 def _train_phase(
     system: System, model: SentenceTransformer, phase: Phase, folder: Path, validation: SequentialEvaluator
 ) -> dict[str, Any]:
+    """Trains one phase, from its last whole checkpoint if there is one, and writes its weights and facts."""
     recipe, state = system.recipe, process_state()
     checkpoints = recipe.run_dir / "checkpoints" / folder.name
     if state.is_main_process:
@@ -136,7 +128,6 @@ def _train_phase(
     )
     trainer.train(resume_from_checkpoint=resume_from)
     seconds, steps, log = trainer.seconds, trainer.state.global_step, trainer.state.log_history
-    losses = [entry["loss"] for entry in log if "loss" in entry]
     rows = min(steps * recipe.batch_size * recipe.accumulation, int(len(phase.dataset) * trainer.state.epoch))
     record = {
         "name": phase.name,
@@ -146,7 +137,7 @@ def _train_phase(
         "resumed_at_step": int(Path(resume_from).name.rpartition("-")[2]) if resume_from else 0,
         "seconds": round(seconds, 1),
         "rows_per_second": round(rows / seconds, 1),
-        "last_loss": losses[-1] if losses else None,
+        "last_loss": next((entry["loss"] for entry in reversed(log) if "loss" in entry), None),
         "best_score": trainer.state.best_metric,
         "log": log,
     }
@@ -154,7 +145,7 @@ def _train_phase(
     if state.is_main_process:
         with atomic_folder(folder) as temporary:
             save_file(trainable_weights(model), temporary / WEIGHTS)
-            save_owned(loss_parameters(model, phase.loss), temporary / LOSS_WEIGHTS)
+            save_owned(trainer.owned, temporary / LOSS_WEIGHTS)
             write_json(temporary / "phase.json", record)
         shutil.rmtree(checkpoints, ignore_errors=True)
     state.wait_for_everyone()
@@ -165,11 +156,7 @@ def _train_phase(
 def training_arguments(
     recipe: Recipe, phase: Phase, folder: Path, primary: str, kind: type = SentenceTransformerTrainingArguments
 ) -> SentenceTransformerTrainingArguments:
-    """The library's arguments for one phase of a recipe.
-
-    Raises:
-        ValueError: If the batch cannot be divided between the processes.
-    """
+    """The library's arguments for one phase of a recipe; a ValueError if processes cannot share a batch equally."""
     processes = process_state().num_processes
     if recipe.batch_size % processes:
         raise ValueError(f"--batch-size {recipe.batch_size} cannot be divided between {processes} processes")
@@ -218,11 +205,7 @@ def training_arguments(
 
 
 def check_data(phase: Phase, path: Path) -> None:
-    """Records what a phase trains on, or makes sure that it still is what an interrupted run began with.
-
-    Raises:
-        ValueError: If the data changed in between.
-    """
+    """Records what a phase trains on; a ValueError if that is not what an interrupted run began with."""
     rows = pd.util.hash_pandas_object(phase.dataset.to_pandas(), index=False)
     record = {"rows": len(rows), "sha256": hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()}
     if (read_json(path) or record) != record:
@@ -232,8 +215,5 @@ def check_data(phase: Phase, path: Path) -> None:
 
 def trainable_weights(model: nn.Module) -> dict[str, torch.Tensor]:
     """The parameters that training changes, on the CPU and contiguous, ready for safetensors."""
-    return {
-        name: parameter.detach().cpu().contiguous().clone()
-        for name, parameter in model.named_parameters()
-        if parameter.requires_grad
-    }
+    trainable = ((name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad)
+    return {name: parameter.detach().cpu().contiguous().clone() for name, parameter in trainable}
