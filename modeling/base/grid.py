@@ -30,29 +30,28 @@ def write_grid(finished: Finished, folder: Path, name: str) -> tuple[str, list[P
         The tables as Markdown, and the files.
     """
     points, along = grid_frame(finished)
-    stem, axes = ",".join(finished[0][0]), " and ".join(axis for axis in finished[0][0] if axis != SEED)
-    text, picture = folder / f"{stem}.md", folder / f"{stem}.png"
-    several = points["runs"].max() > 1
-    note = " Ours is the mean over seeds ± their standard deviation." if several else ""
-    table = f"Paper: {finished[0][1]['paper_setup']}. Each cell: paper / ours.{note}\n\n{grid_tables(points, along)}"
-    files = [text]
-    if along:
-        split = finished[0][1]["evaluation_options"].get("evaluate_on", "test")
-        title = f"{name}, {split} data, over {axes}"
-        plot_grid(points, along, picture, title)
-        files.append(picture)
-    write_text(text, table + (f"\n\n![{title}]({picture.name})" if along else "") + "\n")
-    return table, files
+    axes, facts = finished[0]
+    text, picture = (folder / f"{','.join(axes)}{ending}" for ending in (".md", ".png"))
+    note = " Ours is the mean over seeds ± their standard deviation." if points["runs"].max() > 1 else ""
+    table = f"Paper: {facts['paper_setup']}. Each cell: paper / ours.{note}\n\n{grid_tables(points, along)}"
+    if not along:
+        write_text(text, f"{table}\n")
+        return table, [text]
+    split = facts["evaluation_options"].get("evaluate_on", "test")
+    title = f"{name}, {split} data, over {' and '.join(axis for axis in axes if axis != SEED)}"
+    plot_grid(points, along, picture, title)
+    write_text(text, f"{table}\n\n![{title}]({picture.name})\n")
+    return table, [text, picture]
 
 
 def grid_frame(finished: Finished) -> tuple[pd.DataFrame, str | None]:
     """The figures of a grid, runs that differ by nothing but their seed taken together.
 
     Returns:
-        A frame with a row for each metric and point: `metric`, `table` (where the paper prints it), `along` (value of
-        the main axis), `line` (values of the other axes), `value`, `deviation` (NaN of one run), `runs`, `paper`,
-        `base` (NaN where it is not the same at all points of a seed) and `paper_base`; and the name of the main axis:
-        the numeric one with the most values, or else the one with the most. None where nothing but the seed varies.
+        A row for each metric and point: `metric`, `table` (where the paper prints it), `along` (value of the main
+        axis), `line` (values of the others), `value`, `deviation` (NaN of one run), `runs`, `paper`, `base` (NaN where
+        it differs between points of a seed) and `paper_base`; and the main axis: the numeric one with the most values,
+        or else the one with the most. None where nothing but the seed varies.
     """
     axes = pd.DataFrame([values for values, _ in finished]).drop(columns=SEED, errors="ignore")
     sizes = {axis: axes[axis].map(shown).nunique() for axis in axes}
@@ -63,20 +62,16 @@ def grid_frame(finished: Finished) -> tuple[pd.DataFrame, str | None]:
         for evaluation in results["evaluations"]:
             for metric in evaluation["headline"]:
                 paper = results["paper"].get(metric, {})
-                rows.append(
-                    {
-                        "metric": metric,
-                        "table": paper.get("table") or "",
-                        "along": values[along] if along and _is_numeric(axes[along]) else shown(values.get(along)),
-                        "line": ", ".join(f"{axis}={shown(value)}" for axis, value in others.items()),
-                        SEED: values.get(SEED),
-                        "value": evaluation["trained"].get(metric),
-                        "base": evaluation["base"].get(metric),
-                        "paper": paper.get("trained"),
-                        "paper_base": paper.get("base"),
-                    }
-                )
-    frame = pd.DataFrame(rows).astype({name: float for name in ("value", "base", "paper", "paper_base")})
+                place = {
+                    "metric": metric,
+                    "table": paper.get("table") or "",
+                    "along": values[along] if along and _is_numeric(axes[along]) else shown(values.get(along)),
+                    "line": ", ".join(f"{axis}={shown(value)}" for axis, value in others.items()),
+                    SEED: values.get(SEED),
+                }
+                ours = {"value": evaluation["trained"].get(metric), "base": evaluation["base"].get(metric)}
+                rows.append(place | ours | {"paper": paper.get("trained"), "paper_base": paper.get("base")})
+    frame = pd.DataFrame(rows).astype(dict.fromkeys(("value", "base", "paper", "paper_base"), float))
     by_seed = frame.groupby(["metric", SEED], sort=False, dropna=False)["base"].agg(["mean", np.ptp])
     base = by_seed["mean"].where(by_seed["ptp"] < 1e-6).groupby("metric", sort=False)
     base = base.mean().where(base.count() == base.size())
@@ -120,19 +115,12 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
     """Draws a panel for each measure over the main axis, a line for each combination of the others.
 
     Bars are deviations between seeds, rings the paper's figures, and the grey line is the untrained encoder.
-
-    Args:
-        points, along: From `grid_frame`.
-        path: PNG, PDF or SVG to write.
-        title: Above the figure.
     """
     numeric = pd.api.types.is_numeric_dtype(points["along"])
     ticks = sorted(points["along"].unique()) if numeric else points["along"].unique().tolist()
     names, handles = points["line"].unique().tolist(), {}
-    metrics = points["metric"].unique().tolist()
-    figure, axes = panels(len(metrics), (4.6, 3.1), sharex=True)
-    for axis, metric in zip(axes, metrics, strict=True):
-        rows = points[points["metric"] == metric]
+    figure, axes = panels(points["metric"].nunique(), (4.6, 3.1), sharex=True)
+    for axis, (metric, rows) in zip(axes, points.groupby("metric", sort=False), strict=True):
         for line, part in rows.groupby("line", sort=False):
             number = names.index(line)
             part = part.sort_values("along") if numeric else part
@@ -152,7 +140,7 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
             axis.minorticks_off()
         places = ticks if numeric else range(len(ticks))
         axis.set_xticks(places, [plain(shown(value)) for value in ticks], rotation=90 if len(ticks) > 6 else 0)
-        axis.set(xlabel=plain(along))
+        axis.set_xlabel(plain(along))
         axis.set_title(plain(metric), fontsize="medium")
         axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)
     legend_below(figure, handles)
@@ -160,7 +148,7 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
 
 
 def _is_numeric(values: pd.Series) -> bool:
-    """True and false are no numbers."""
+    """Whether all are numbers, which true and false are not."""
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.tolist())
 
 
