@@ -247,9 +247,9 @@ def test_a_checkpoint_is_of_no_use_without_the_best_one_that_it_names(make_train
 
 
 def test_what_a_loss_owns_is_trained_and_continued(make_trainer, tmp_path):
-    assert make_trainer("plain", CosineSimilarityLoss).loss_parameters() == {}
+    assert make_trainer("plain", CosineSimilarityLoss).owned == {}
     whole = make_trainer("whole")
-    assert set(whole.loss_parameters()) == {"classifier.weight", "classifier.bias"}
+    assert set(whole.owned) == {"classifier.weight", "classifier.bias"}
     before = whole.loss.classifier.weight.detach().clone()
     whole.train()
     stored = load_file(tmp_path / "whole" / "checkpoint-3" / LOSS_WEIGHTS)
@@ -259,8 +259,8 @@ def test_what_a_loss_owns_is_trained_and_continued(make_trainer, tmp_path):
     resumed = make_trainer("whole")
     torch.nn.init.constant_(resumed.loss.classifier.weight, 0.5)
     resumed.train(resume_from_checkpoint=str(tmp_path / "whole" / "checkpoint-3"))
-    for name, parameter in whole.loss_parameters().items():
-        assert torch.equal(parameter, resumed.loss_parameters()[name])
+    for name, parameter in whole.owned.items():
+        assert torch.equal(parameter, resumed.owned[name])
     for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
         assert torch.equal(one, other)
 
