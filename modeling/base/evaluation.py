@@ -91,6 +91,7 @@ class PairEvaluator(Evaluator):
     Attributes:
         groups: Names of the labels 0, 1, ...: from those that should be least similar to those that should be most.
         target: Column of the labels.
+        prefix: Its name, unless it gets another.
 
     Args:
         rows: Columns `sentence1`, `sentence2` and `target`, by default `label`, an index into `groups`.
@@ -98,9 +99,10 @@ class PairEvaluator(Evaluator):
 
     groups: tuple[str, ...] = ()
     target = "label"
+    prefix = "pairs"
 
-    def __init__(self, rows: Mapping[str, Sequence], name: str, **facts: str) -> None:
-        super().__init__(name, **facts)
+    def __init__(self, rows: Mapping[str, Sequence], name: str | None = None, **facts: str) -> None:
+        super().__init__(name or self.prefix, **facts)
         self.columns = [texts(rows, column, self.dataset) for column in ("sentence1", "sentence2")]
         self.labels = np.asarray(rows[self.target])
         self.rows = len(self.labels)
@@ -139,9 +141,7 @@ class SimilarityEvaluator(PairEvaluator):
         "pearson": "agreement with people's judgement, linear in their score",
     }
     target = "score"
-
-    def __init__(self, rows: Mapping[str, Sequence], name: str = "similarity", **facts: str) -> None:
-        super().__init__(rows, name, **facts)
+    prefix = "similarity"
 
     def metrics(self, scores: np.ndarray) -> dict[str, float]:
         judgements = self.labels.astype(float)

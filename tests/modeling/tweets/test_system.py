@@ -28,16 +28,9 @@ def make(tiny_base, tiny_data, tmp_path):
     """A function that makes a system on the tiny encoder and data."""
 
     def system(**options):
-        words = {
-            "base": str(tiny_base),
-            "base_id": "org/tiny",
-            "data": str(tiny_data),
-            "lora_targets": "none",
-            "batch_size": "4",
-            "similarity": str(tiny_data),
-            "cache_dir": str(tmp_path),
-        }
-        return TweetsSystem(load_recipe("tweets-demo", words | {name: str(value) for name, value in options.items()}))
+        words = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data}
+        words |= {"lora_targets": "none", "batch_size": 4, "cache_dir": tmp_path} | options
+        return TweetsSystem(load_recipe("tweets-demo", {name: str(value) for name, value in words.items()}))
 
     return system
 
@@ -63,16 +56,9 @@ def test_training_rows(make):
     state = dict(vars(system))
     data = system.load_data()
     assert vars(system) == state  # what phases need is in the data
-    # of six topics: two quotes and two replies, a pair of co-quotes and one of co-replies each
-    assert data.counts == {
-        "quote pairs of the sources": 12,
-        "reply pairs of the sources": 12,
-        "coquote pairs of the sources": 6,
-        "coreply pairs of the sources": 6,
-        "sets without pairs": 0,
-        "pairs in training": 36,
-        "pairs that an epoch leaves out": 0,  # each topic has six rows for nine batches of four
-    }
+    # of six topics: two quotes and two replies, a pair of co-quotes and one of co-replies each; no set lacks, and each
+    # topic has six rows for nine batches of four: none is left out
+    assert list(data.counts.values()) == [12, 12, 6, 6, 0, 36, 0]
     assert data.train["pairs"].column_names == ["anchor", "positive"]
     assert data.sources == ["tiny-debates"]
 
@@ -184,8 +170,8 @@ def test_two_processes_take_the_step_of_one(make, monkeypatch):
     # gathering adds the gradients of all processes up, and the wrapper of the model divides by their number
     both = sum(losses) / 2
     assert both.item() == pytest.approx(alone.item())
-    for found, one in zip(torch.autograd.grad(both, columns), wanted, strict=True):
-        assert torch.allclose(found, one, atol=1e-6)
+    for ours, theirs in zip(torch.autograd.grad(both, columns), wanted, strict=True):
+        torch.testing.assert_close(ours, theirs)
 
 
 def test_triplet_loss_by_hand(make):
@@ -193,8 +179,8 @@ def test_triplet_loss_by_hand(make):
     loss = make(objective="triplet", margin=0.6)._loss(None)
     assert isinstance(loss, TripletLoss)
     # Euclidean distances sqrt(0.8) and sqrt(2)
-    found = loss.compute_loss_from_embeddings([anchor, near, far], None)
-    assert found.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), abs=1e-5)
+    value = loss.compute_loss_from_embeddings([anchor, near, far], None)
+    assert value.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), rel=1e-4)
 
 
 def test_the_negative_is_the_positive_of_another_conversation(make):
@@ -205,42 +191,30 @@ def test_the_negative_is_the_positive_of_another_conversation(make):
     own = [next(topic for topic in TOPICS if topic in row["anchor"] + row["positive"]) for row in rows]
     assert not any(topic in row["negative"] for topic, row in zip(own, rows, strict=True))
     assert "pairs that an epoch leaves out" not in system.load_data().counts
-    (phase,) = system.phases(system.build_model(), system.load_data())
-    assert phase.arguments == {}
+    # vectors as long as they come until the phase is over
+    system = make(objective="triplet", normalised="false", margin=5, replay="none", keep=0)
+    model = system.build_model()
+    phases = system.phases(model, system.load_data())
+    assert next(phases).arguments == {}
+    assert not isinstance(model[-1], Normalize)
+    assert list(phases) == [] and isinstance(model[-1], Normalize)
     with pytest.raises(ValueError, match="--objective triplet draws negatives from other conversations: there is only"):
         make(objective="triplet", max_train_rows=1).load_data()
 
 
-def test_triplets_of_vectors_as_long_as_they_come(make):
-    system = make(objective="triplet", normalised="false", margin=5)
-    model = system.build_model()
-    phases = system.phases(model, system.load_data())
-    next(phases)
-    assert not isinstance(model[-1], Normalize)
-    assert list(phases) == []
-    assert isinstance(model[-1], Normalize)
-
-
 @pytest.mark.parametrize("objective", ["mnrl", "triplet"])
 @pytest.mark.parametrize("keep", [0, 0.5])
-def test_gradients_reach_the_adapter_and_nothing_else(make, objective, keep):
-    system = make(objective=objective, margin=1.9, keep=keep)
+def test_gradients_reach_the_adapter_and_nothing_else(make, tiny_data, objective, keep):
+    system = make(objective=objective, margin=1.9, keep=keep, replay=tiny_data if keep else "none")
     model = system.build_model()
     (phase,) = system.phases(model, system.load_data())
     assert isinstance(phase.loss, KeepSimilarityLoss) == bool(keep)
+    assert ("replay_neighbour" in phase.dataset.column_names) == bool(keep)
     rows = phase.dataset.select(range(2))
     parts = phase.loss([model.preprocess(rows[name]) for name in rows.column_names], None)
     sum(parts.values() if keep else [parts]).backward()
     moved = {name for name, parameter in model.named_parameters() if parameter.grad is not None}
     assert moved and all("lora_" in name for name in moved)
-
-
-def test_replay_adds_two_columns(make, tiny_data):
-    system = make(replay=tiny_data, replay_weight=7)
-    data = system.load_data()
-    assert data.train["pairs"].column_names == ["anchor", "positive", "replay", "replay_neighbour"]
-    (phase,) = system.phases(system.build_model(), data)
-    assert (phase.loss.weight, phase.loss.replay_weight) == (0, 7)
 
 
 def test_evaluators(make, tiny_data):
@@ -256,8 +230,7 @@ def test_evaluators(make, tiny_data):
     # a mean of what one has
     fewer = make(similarity="none", data="nowhere/to-be-found", benchmarks=f"{tiny_data},{tiny_data}")
     assert [evaluator.rows for evaluator in fewer.evaluators("test")] == [8, 2, 2, 2, 2]
-    found = test[0](make().load_base())
-    assert 0 < found[TweetsSystem.PRIMARY] <= 1
+    assert 0 < test[0](make().load_base())[TweetsSystem.PRIMARY] <= 1
 
 
 def test_a_benchmark_of_few_queries_is_no_part_of_the_mean(make, small):
@@ -265,8 +238,8 @@ def test_a_benchmark_of_few_queries_is_no_part_of_the_mean(make, small):
     for name, queries in (("dq", 9), ("dr", 10), ("cr", 11)):
         rows = Dataset.from_list(queries * rankings("trams"))
         rows.to_parquet(folder / name / "test-00000-of-00001.parquet")
-    found = make(benchmarks=folder, similarity="none").evaluators("test")
-    assert [(evaluator.name, evaluator.rows) for evaluator in found] == [("benchmarks", 21), ("dr", 10), ("cr", 11)]
+    evaluators = make(benchmarks=folder, similarity="none").evaluators("test")
+    assert [(each.name, each.rows) for each in evaluators] == [("benchmarks", 21), ("dr", 10), ("cr", 11)]
 
 
 @pytest.fixture
@@ -278,15 +251,8 @@ def bertweet(tmp_path):
     (folder / "vocab.txt").write_text("".join(f"{word} 9\n" for word in dict.fromkeys(words)), encoding="utf-8")
     (folder / "bpe.codes").write_text("", encoding="utf-8")
     BertweetTokenizer(str(folder / "vocab.txt"), str(folder / "bpe.codes")).save_pretrained(folder)
-    config = RobertaConfig(
-        vocab_size=60,
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=130,
-        pad_token_id=1,
-    )
+    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = RobertaConfig(vocab_size=60, max_position_embeddings=130, pad_token_id=1, **sizes)
     RobertaModel(config).save_pretrained(folder)
     return folder
 
