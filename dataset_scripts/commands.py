@@ -8,7 +8,7 @@ opinion corpus build kialo ~/kialo-exports -o data/kialo --push org/kialo-stance
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,8 +62,17 @@ def build(
 ) -> None:
     """Builds the corpus that the command is named after."""
     record = load_metadata(ctx.info_name.replace("-", "_"))
-    _check(record, raw, out, config, push, private)
-    out = out.expanduser()
+    if not raw or out is None:
+        raise ValueError(f"building {record.name} needs RAW and -o DIR; RAW is {record.raw}")
+    if missing := [path for path in raw if not path.expanduser().exists()]:
+        raise ValueError(f"{missing[0]} does not exist; it has to be {record.raw}")
+    if unknown := [name for name in config or () if name not in record.configs]:
+        hint = cli.suggest(unknown[0], record.configs) or f"; choose from {', '.join(record.configs)}"
+        raise ValueError(f"{record.name} has no configuration {unknown[0]!r}{hint}")
+    if private and not push:
+        raise ValueError("--private says how to publish: give --push OWNER/NAME with it")
+    if push and not private and not record.redistributable:
+        raise ValueError(f"{record.name} must not be published: {record.terms} Add --private for a private repository")
     values = cli.validate(record.options_model, options).model_dump(include={"seed", *options})
     from dataset_scripts.base.hub import check_ready, publish_dataset
 
@@ -72,11 +81,11 @@ def build(
     from dataset_scripts.base.build import build
 
     summary = build(get_corpus(record.name), raw, out, values, config)
-    _report(record, summary, default=summary["options"] == {"seed": SEED})
-    print(f"Written: {out}")
+    _report(record, summary)
+    print(f"Written: {out.expanduser()}")
     if push:
         print(f"Terms: {record.terms}")
-        published = publish_dataset(out, push, private=private)
+        published = publish_dataset(out.expanduser(), push, private=private)
         print(f"Published: {published['url']}" + (" (unchanged)" if published["unchanged"] else ""))
 
 
@@ -89,43 +98,18 @@ def _command(record: Metadata) -> Any:
     return typer.main.get_command(single)
 
 
-def _check(
-    record: Metadata,
-    raw: list[Path] | None,
-    out: Path | None,
-    configs: list[str] | None,
-    push: str | None,
-    private: bool,
-) -> None:
-    """Raises ValueError with a cure for what is known to fail before anything is read."""
-    if not raw or out is None:
-        raise ValueError(f"building {record.name} needs RAW and -o DIR; RAW is {record.raw}")
-    for path in raw:
-        if not path.expanduser().exists():
-            raise ValueError(f"{path} does not exist; it has to be {record.raw}")
-    for name in configs or ():
-        if name not in record.configs:
-            hint = cli.suggest(name, record.configs) or f"; choose from {', '.join(record.configs)}"
-            raise ValueError(f"{record.name} has no configuration {name!r}{hint}")
-    if private and not push:
-        raise ValueError("--private says how to publish: give --push OWNER/NAME with it")
-    if push and not private and not record.redistributable:
-        raise ValueError(f"{record.name} must not be published: {record.terms} Add --private for a private repository")
-
-
-def _report(record: Metadata, summary: Mapping[str, Any], default: bool) -> None:
+def _report(record: Metadata, summary: Mapping[str, Any]) -> None:
     """Prints what was kept and dropped, and a warning where a build with default options differs from the record."""
     for name, built in summary["configs"].items():
         print(f"{name}: " + ", ".join(f"{split} {count:,}" for split, count in built["rows"].items()))
         if built["classes"]:
             print("  of which " + ", ".join(f"{count:,} {label}" for label, count in built["classes"].items()))
-        _print_dropped(built["dropped"], summary["first"])
-        for fact, count in built["facts"].items():
-            print(f"  {count:>9,} {fact}{_place(fact, summary['first'])}")
-        facts = record.expected_facts.get(name, {})  # only of those that it names
-        differences = _differences(record.expected.get(name, {}), built["rows"])
+        _print_lines(" x", sorted(built["dropped"].items()), summary["first"])
+        _print_lines("", built["facts"].items(), summary["first"])
+        rows, facts = record.expected.get(name), record.expected_facts.get(name, {})  # only of facts that it names
+        differences = _differences(rows, built["rows"]) if rows else []
         differences += _differences(facts, {fact: built["facts"].get(fact, 0) for fact in facts})
-        if default and differences:
+        if differences and summary["options"] == {"seed": SEED}:
             print(
                 f"warning: {name} differs from the reference build: {'; '.join(differences)}. "
                 "That is as it should be if your raw data are others.",
@@ -133,23 +117,18 @@ def _report(record: Metadata, summary: Mapping[str, Any], default: bool) -> None
             )
     for name, dropped in summary["empty"].items():
         print(f"{name}: no rows")
-        _print_dropped(dropped, summary["first"])
+        _print_lines(" x", sorted(dropped.items()), summary["first"])
 
 
-def _print_dropped(dropped: Mapping[str, int], first: Mapping[str, str]) -> None:
-    for reason, count in sorted(dropped.items()):
-        print(f"  {count:>9,} x {reason}{_place(reason, first)}")
-
-
-def _place(reason: str, first: Mapping[str, str]) -> str:
-    return f", first in {first[reason]}" if reason in first else ""
+def _print_lines(times: str, counts: Iterable[tuple[str, int]], first: Mapping[str, str]) -> None:
+    for reason, count in counts:
+        print(f"  {count:>9,}{times} {reason}" + (f", first in {first[reason]}" if reason in first else ""))
 
 
 def _differences(expected: Mapping[str, int], counts: Mapping[str, int]) -> list[str]:
-    """What differs from the reference build; nothing where there is none."""
     return [
         f"{name} {counts.get(name, 0):,} instead of {expected.get(name, 0):,}"
-        for name in (dict.fromkeys([*expected, *counts]) if expected else ())
+        for name in dict.fromkeys([*expected, *counts])
         if counts.get(name, 0) != expected.get(name, 0)
     ]
 

@@ -9,13 +9,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow.parquet as pq
-from datasets import ClassLabel, SplitInfo
+from datasets import ClassLabel, Dataset, DatasetInfo, Features, SplitDict, SplitInfo
 from filelock import FileLock, Timeout
 
 from dataset_scripts.base.card import write_card
@@ -49,30 +47,32 @@ def build(
         used is.
 
     Raises:
-        FileExistsError: If the output folder holds anything that no earlier build wrote.
+        FileExistsError: If the output folder holds anything that no earlier build wrote, or the raw data.
         FileNotFoundError: If the raw data hold nothing of this corpus.
         ValueError: If no row is usable.
         BlockingIOError: If another process builds the same output of a RESUMABLE corpus.
         OSError: If the disk is full, see `atomic_folder`; the build that was there stays.
     """
-    out, data, record = out.expanduser().resolve(), [path.expanduser().resolve() for path in data], corpus.METADATA
+    out, data = out.expanduser().resolve(), [path.expanduser().resolve() for path in data]
     _check_replaceable(out, data)
     if corpus.RESUMABLE and any(path in out.parents for path in data):
         raise FileExistsError(f"{out} lies in the raw data, where the next build would read it; choose another -o")
     files = corpus.raw_files(data)
-    chosen = [name for name in record.configs if name in (configs or record.configs)]
-    with _work_folder(out, corpus, options) as work, atomic_folder(out) as folder:
+    names = [name for name in corpus.METADATA.configs if name in (configs or corpus.METADATA.configs)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if corpus.RESUMABLE:
+        working = _resumable(out, options.get("keep_work", False))
+    else:  # beside the output, on whose disk there is room
+        working = tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent, ignore_cleanup_errors=True)
+    with working as work, atomic_folder(out) as folder:
         if corpus.RESUMABLE:
-            written = corpus.write(files, folder, options, chosen, work)
+            configs = corpus.write(files, folder, options, names, work)
         else:
-            written = {name: _write(corpus, data, folder, options, name, work) for name in chosen}
-        if not any(built.counts for built in written.values()):
-            dropped = {reason: count for built in written.values() for reason, count in built.dropped.items()}
-            raise ValueError(
-                f"{record.name} ({', '.join(chosen)}): no usable row; it needs {record.raw}. "
-                f"Dropped: {dropped or 'nothing'}"
-            )
-        return _complete(corpus, folder, options, written)
+            configs = {name: _write(corpus.open(data, name, work, **options), folder) for name in names}
+        if not any(built.counts for built in configs.values()):
+            dropped = {reason: count for built in configs.values() for reason, count in built.dropped.items()}
+            raise corpus.no_rows(", ".join(names), files, dropped)
+        return _describe(corpus, folder, options, configs)
 
 
 def shard(config: str, split: str, number: int = 0, total: int = 1) -> str:
@@ -81,7 +81,7 @@ def shard(config: str, split: str, number: int = 0, total: int = 1) -> str:
 
 
 def read_built(
-    folder: Path, config: str, features: datasets.Features, dropped: Mapping[str, int], facts: Mapping[str, int]
+    folder: Path, config: str, features: Features, dropped: Mapping[str, int], facts: Mapping[str, int]
 ) -> BuiltConfig:
     """Counts what the Parquet files in `folder/config` hold, which are named by `shard`; empty ones are removed.
 
@@ -92,38 +92,35 @@ def read_built(
         dropped: Reason -> number of raw items or rows not used.
         facts: What else was counted.
     """
-    built = BuiltConfig(features, dropped=dict(dropped), facts=dict(facts))
-    label = features.get("label")
-    column = "label" if isinstance(label, ClassLabel) else "polarity" if "polarity" in features else None
+    info = DatasetInfo(features=features, config_name=config, splits=SplitDict(), download_size=0, dataset_size=0)
+    column = next((name for name in ("label", "polarity") if name in features), None)
+    files: dict[str, list[str]] = {}
     classes: Counter[str] = Counter()
     for split in SPLITS:
-        for path in sorted(folder.glob(f"{config}/{split}-*.parquet")):
-            footer = pq.read_metadata(path)
-            if not footer.num_rows:
-                path.unlink()
-                continue
-            built.files.setdefault(split, []).append(path.relative_to(folder).as_posix())
-            size = sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
-            before = built.splits.get(split, SplitInfo(split))
-            built.splits[split] = SplitInfo(split, before.num_bytes + size, before.num_examples + footer.num_rows)
-            built.download_size += path.stat().st_size
-            if column:
-                values = pq.read_table(path, columns=[column])[column].to_pylist()
-                classes.update(map(label.int2str, values) if column == "label" else values)
-    built.classes = dict(sorted(classes.items()))
-    return built
+        footers = {path: pq.read_metadata(path) for path in sorted(folder.glob(f"{config}/{split}-*.parquet"))}
+        for path in [path for path, footer in footers.items() if not footer.num_rows]:
+            path.unlink()
+            del footers[path]
+        if not footers:
+            continue
+        size = sum(each.row_group(n).total_byte_size for each in footers.values() for n in range(each.num_row_groups))
+        info.splits.add(SplitInfo(split, size, sum(footer.num_rows for footer in footers.values())))
+        info.dataset_size += size
+        info.download_size += sum(path.stat().st_size for path in footers)
+        files[split] = [path.relative_to(folder).as_posix() for path in footers]
+        if column:
+            values = pq.read_table(list(footers), columns=[column])[column].to_pylist()
+            classes.update(map(features[column].int2str, values) if column == "label" else values)
+    return BuiltConfig(info, files, dict(dropped), dict(facts), dict(sorted(classes.items())))
 
 
-def _write(
-    corpus: type[Corpus], data: list[Path], folder: Path, options: Mapping[str, Any], config: str, work: Path
-) -> BuiltConfig:
+def _write(builder: Corpus, folder: Path) -> BuiltConfig:
     """Writes a configuration from the rows of its builder."""
-    builder = corpus.open(data, config, cache_dir=work, **options)
-    features = builder.info.features
+    config, features = builder.config.name, builder.info.features
     (folder / config).mkdir(parents=True)
     for split, rows in builder.read_splits().items():
         columns = dict(zip(features, map(list, zip(*rows, strict=True)), strict=True))
-        datasets.Dataset.from_dict(columns, features=features).to_parquet(folder / shard(config, split))
+        Dataset.from_dict(columns, features=features).to_parquet(folder / shard(config, split))
     built = read_built(folder, config, features, builder.dropped, builder.facts)
     built.first = builder.dropped.first
     return built
@@ -146,13 +143,8 @@ def _check_replaceable(out: Path, data: list[Path]) -> None:
 
 
 @contextmanager
-def _work_folder(out: Path, corpus: type[Corpus], options: Mapping[str, Any]) -> Iterator[Path]:
-    """A folder beside the output, on whose disk there is room; of a RESUMABLE corpus it goes when the build is done."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    if not corpus.RESUMABLE:
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent, ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
-        return
+def _resumable(out: Path, keep: bool) -> Iterator[Path]:
+    """The work folder of an output, for this process alone; it goes when the build is done, unless it is to be kept."""
     work = out.with_name(f".{out.name}-work")
     work.mkdir(exist_ok=True)
     lock = FileLock(work / ".lock")
@@ -160,62 +152,58 @@ def _work_folder(out: Path, corpus: type[Corpus], options: Mapping[str, Any]) ->
         lock.acquire(timeout=0)
     except Timeout:
         raise BlockingIOError(f"another process is building {out}; wait for it or choose another -o") from None
-    keep, advice = True, f"The same command goes on from what is in {work}; remove that to start afresh."
+    advice = f"The same command goes on from what is in {work}; remove that to start afresh."
     try:
         for path in out.parent.glob(".*.tmp"):  # of killed builds: none is running while the lock is held
             if re.fullmatch(rf"\.{re.escape(out.name)}\.\d+\.tmp", path.name):
                 shutil.rmtree(path, ignore_errors=True)
         yield work
-        keep, advice = options.get("keep_work", False), ""
+        advice = ""
     except ValueError:  # of an option or of the data, which the same command would find again
         advice = f"Intermediate files are kept in {work}; remove them if you do not go on."
         raise
     finally:
-        if not keep or all(path.name == ".lock" for path in work.iterdir()):
+        if not (advice or keep) or all(path.name == ".lock" for path in work.iterdir()):
             shutil.rmtree(work, ignore_errors=True)
         elif advice:
             print(advice, file=sys.stderr)
         lock.release()
 
 
-def _complete(
-    corpus: type[Corpus], folder: Path, options: Mapping[str, Any], written: dict[str, BuiltConfig]
+def _describe(
+    corpus: type[Corpus], folder: Path, options: Mapping[str, Any], written: Mapping[str, BuiltConfig]
 ) -> dict[str, Any]:
     """Writes plot, card and summary beside the Parquet files; returns the summary."""
     configs = {name: built for name, built in written.items() if built.counts}
-    record, told = corpus.METADATA, _told(corpus, options)
-    secrets = {name: "SECRET" for name in options if name in record.options and record.options[name].secret}
+    record, known = corpus.METADATA, corpus.METADATA.options
+    # no option that changes no row, and of folders their names
+    public = {name: _public(value) for name, value in options.items() if name not in known or known[name].published}
+    secrets = {name: "SECRET" for name in options if name in known and known[name].secret}
     statistics = {}
     for built in configs.values():
-        if "train" in built.files and {"stance", "text"} <= set(built.features):
+        if "train" in built.files and {"stance", "text"} <= set(built.info.features):
             paths = [folder / name for name in built.files["train"]]
             statistics = stance_statistics(*pq.read_table(paths, columns=["stance", "text"]).to_pydict().values())
     if statistics:
         plot_statistics(statistics, folder / PLOT)
-    write_text(folder / "README.md", write_card(corpus, configs, told | secrets, statistics))
+    write_text(folder / "README.md", write_card(corpus, configs, public | secrets, statistics))
     summary = {
         "corpus": record.name,
         # `hub` publishes by these two, wherever the folder has been moved to
         "redistributable": record.redistributable,
         "terms": record.terms,
-        "options": told,
+        "options": public,
         "configs": {
             name: {"rows": built.counts, "classes": built.classes, "dropped": built.dropped, "facts": built.facts}
             for name, built in configs.items()
         },
         # those without a row, and why
         "empty": {name: built.dropped for name, built in written.items() if name not in configs},
-        "statistics": {stance: asdict(means) for stance, means in statistics.items()},
+        "statistics": statistics,
         "files": sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()),
     }
     write_json(folder / SUMMARY, summary)
     return summary | {"first": {reason: place for built in written.values() for reason, place in built.first.items()}}
-
-
-def _told(corpus: type[Corpus], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that card and summary tell: no secret, none that changes no row, and of a folder its name."""
-    hidden = {name for name, option in corpus.METADATA.options.items() if not option.published}
-    return {name: _public(value) for name, value in options.items() if name not in hidden}
 
 
 def _public(value: Any) -> Any:

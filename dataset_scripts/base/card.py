@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from datasets import DatasetInfo, SplitDict
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, DatasetCardData
 
 from dataset_scripts.base.cli import flag
-from dataset_scripts.base.stances import PLOT, StanceStatistics
+from dataset_scripts.base.stances import PLOT
 
 if TYPE_CHECKING:
     from dataset_scripts.base.corpus import BuiltConfig, Corpus
@@ -26,18 +25,15 @@ def write_card(
     corpus: type[Corpus],
     configs: Mapping[str, BuiltConfig],
     options: Mapping[str, Any],
-    statistics: Mapping[str, StanceStatistics] | None = None,
+    statistics: Mapping[str, Mapping[str, float]],
 ) -> str:
-    """Writes the card.
+    """The text of README.md, with its YAML header.
 
     Args:
         corpus: The builder class.
         configs: Name -> configuration, in the order of METADATA.
         options: Options of the build that may be told.
-        statistics: Stance -> means, if the corpus has arguments with a stance.
-
-    Returns:
-        The text of README.md, with its YAML header.
+        statistics: See `stances.stance_statistics`; empty for a corpus without stances.
     """
     card = DatasetCard.from_template(
         _header(corpus, configs, options),
@@ -49,7 +45,7 @@ def write_card(
         reasons=sorted({reason for built in configs.values() for reason in built.dropped}),
         facts=list(dict.fromkeys(fact for built in configs.values() for fact in built.facts)),
         command=_command(corpus, configs, options),
-        statistics=statistics or {},
+        statistics=statistics,
         plot=PLOT,
     )
     return str(card).rstrip() + "\n"
@@ -81,16 +77,11 @@ def _header(corpus: type[Corpus], configs: Mapping[str, BuiltConfig], options: M
         pretty_name=record.title,
         tags=["opinion-transformers"],
     )
-    infos, files = DatasetInfosDict(), MetadataConfigs()
+    files = MetadataConfigs()
     for name, built in configs.items():
-        splits, size = SplitDict(), sum(split.num_bytes for split in built.splits.values())
-        for split in built.splits.values():
-            splits.add(split)
-        sizes = {"download_size": built.download_size, "dataset_size": size}
-        infos[name] = DatasetInfo(features=built.features, splits=splits, config_name=name, **sizes)
         paths = {split: names[0] if len(names) == 1 else names for split, names in built.files.items()}
         files[name] = {"data_files": [{"split": split, "path": path} for split, path in paths.items()]}
-        files[name] |= {"default": True} if name == next(iter(configs)) else {}
-    infos.to_dataset_card_data(data)
+    files[next(iter(configs))]["default"] = True
+    DatasetInfosDict({name: built.info for name, built in configs.items()}).to_dataset_card_data(data)
     files.to_dataset_card_data(data)
     return data

@@ -1,18 +1,8 @@
 """What every command line of the suite shares: one spelling of options, one form of errors, suggestions. No torch.
 
-A room's `commands.py` makes its `app` here, and imports what is slow inside its functions:
-
-    app = cli.app("Builds corpora.")
-
-    @app.command()
-    def build(
-        raw: Annotated[Path, typer.Argument(exists=True, help="The raw corpus.")],
-        out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write.")],
-        model: Annotated[list[str] | None, typer.Option(callback=cli.split_commas, help="Names, by commas.")] = None,
-    ) -> None: ...
-
-Every group and command then takes `--some-option` and `--some_option` alike, proposes the nearest name for one that
-does not exist, and ends with one line, `error: ...`, and status 2 for whatever the user can mend.
+A room's `commands.py` makes its `app` here, and imports what is slow inside its functions. Every command then takes
+`--some-option` and `--some_option` alike, proposes the nearest name for one that does not exist, and ends with one
+line, `error: ...`, and status 2 for whatever the user can mend.
 """
 
 from __future__ import annotations
@@ -93,26 +83,15 @@ class Group(TyperGroup):
 
 
 def app(help: str, group: type[Group] = Group) -> typer.Typer:
-    """Makes an app, to be run or mounted with `add_typer`.
-
-    Args:
-        help: What `--help` says first.
-        group: Class of the group, for commands that are made when they are asked for.
-    """
-    return typer.Typer(
-        cls=group,
-        help=help,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={
-            "help_option_names": ["-h", "--help"],
-            "max_content_width": 110,
-            "token_normalize_func": lambda name: name.replace("_", "-"),
-        },
-        # a group, also of one command
-        callback=lambda: None,
-    )
+    """Makes an app, to be run or mounted with `add_typer`; `group` may make its commands when they are asked for."""
+    settings = {
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 110,
+        "token_normalize_func": lambda name: name.replace("_", "-"),
+    }
+    plain = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+    # the callback makes it a group, also of one command
+    return typer.Typer(cls=group, help=help, context_settings=settings, callback=lambda: None, **plain)
 
 
 def split_commas(values: list[str] | None) -> list[str] | None:
@@ -121,20 +100,18 @@ def split_commas(values: list[str] | None) -> list[str] | None:
     return list(dict.fromkeys(word for word in words if word)) or None
 
 
-def with_options(
-    model: type[BaseModel], panel: str | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_options(model: type[BaseModel], panel: str | None = None) -> Callable[[Callable], Callable]:
     """Gives a command an option for each field of a model, with its description and default.
 
-    The command has a parameter `options`, to which it gets the values that were given, as text (a list for a list,
-    a bool for a flag), by field; `validate` makes them a model.
+    The command's parameter `options` gets those that were given, by field, as text (a list for a list, a bool for a
+    flag); `validate` makes them a model.
 
     Args:
         model: Its fields are numbers, texts, booleans, literals, or lists and tuples of such; each may be None.
         panel: Heading above these options in the help.
     """
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable) -> Callable:
         own = [each for each in inspect.signature(command, eval_str=True).parameters.values() if each.name != "options"]
         parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
         parameters += [_parameter(name, field, panel) for name, field in model.model_fields.items()]
@@ -188,33 +165,24 @@ def _kind(field: FieldInfo) -> tuple[Any, bool]:
 
 
 def _parameter(name: str, field: FieldInfo, panel: str | None) -> inspect.Parameter:
+    """The option of a field, for a command's signature."""
     kind, _ = _kind(field)
     default = field.get_default(call_default_factory=True)
-    text, choices, callback = field.description or "", None, None
+    text, declared, settings = field.description or "", flag(name), {"show_default": False, "rich_help_panel": panel}
     if kind is bool:
-        annotation, declared = bool | None, f"{flag(name)}/--no-{flag(name)[2:]}" if default else flag(name)
+        annotation, declared = bool | None, f"{declared}/--no-{declared[2:]}" if default else declared
     else:
-        annotation, declared = str | None, flag(name)
-        if typing.get_origin(kind) in (list, tuple):
-            annotation, callback, kind = list[str] | None, split_commas, typing.get_args(kind)[0]
-        choices = "|".join(map(str, typing.get_args(kind))) if typing.get_origin(kind) is typing.Literal else None
-        if field.is_required():
-            text += " (required)"
+        many = typing.get_origin(kind) in (list, tuple)
+        annotation, kind = (list[str] | None, typing.get_args(kind)[0]) if many else (str | None, kind)
+        if typing.get_origin(kind) is typing.Literal:
+            metavar = "|".join(map(str, typing.get_args(kind)))
         else:
-            shown = ",".join(map(str, default)) if isinstance(default, list | tuple) else default
-            text += f" (default: {'none' if shown in (None, '') else shown})"
-    metavar = choices or _METAVARS.get(kind, "VALUE") + (",..." if callback else "")
-    option = typer.Option(
-        declared,
-        help=text.strip(),
-        metavar=None if kind is bool else metavar,
-        callback=callback,
-        show_default=False,
-        rich_help_panel=panel,
-    )
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[annotation, option]
-    )
+            metavar = _METAVARS.get(kind, "VALUE") + (",..." if many else "")
+        shown = ",".join(map(str, default)) if isinstance(default, list | tuple) else default
+        text += " (required)" if field.is_required() else f" (default: {'none' if shown in (None, '') else shown})"
+        settings |= {"metavar": metavar, "callback": split_commas if many else None}
+    annotation = Annotated[annotation, typer.Option(declared, help=text.strip(), **settings)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _message(error: Exception, fields: Iterable[str] = ()) -> str:
@@ -235,15 +203,16 @@ def _message(error: Exception, fields: Iterable[str] = ()) -> str:
 
 def _invalid(item: Mapping[str, Any], fields: Iterable[str]) -> str:
     """One error of pydantic's in our words."""
-    if item["type"] == "value_error":  # raised by a check of our own, which names its options
-        return item["msg"].removeprefix("Value error, ")
+    kind, message, value = item["type"], item["msg"], item["input"]
     name = flag(str(item["loc"][0])) if item["loc"] else "options"
-    if item["type"] == "extra_forbidden":
-        return f"there is no {name}{suggest(name, map(flag, fields)) or '; there are ' + ', '.join(map(flag, fields))}"
-    if item["type"] == "missing":
+    if kind == "value_error":  # raised by a check of our own, which names its options
+        return message.removeprefix("Value error, ")
+    if kind == "extra_forbidden":
+        names = list(map(flag, fields))
+        return f"there is no {name}{suggest(name, names) or '; there are ' + ', '.join(names)}"
+    if kind == "missing":
         return f"{name} is missing"
-    if item["type"] == "literal_error":
+    if kind == "literal_error":
         choices = [choice.strip().strip("'") for choice in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
-        return f"{name} {item['input']}: choose from {', '.join(choices)}{suggest(str(item['input']), choices)}"
-    wanted = _WANTED.get(item["type"].partition("_")[0], item["msg"].replace("Input should be", "it must be", 1))
-    return f"{name} {item['input']}: {wanted}"
+        return f"{name} {value}: choose from {', '.join(choices)}{suggest(str(value), choices)}"
+    return f"{name} {value}: {_WANTED.get(kind.partition('_')[0], message.replace('Input should be', 'it must be', 1))}"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import datasets
-from datasets import SplitInfo
 from datasets.data_files import DataFilesDict, DataFilesList
 
 from dataset_scripts.base.cli import validate
@@ -28,29 +27,25 @@ class BuiltConfig:
     """One configuration as it was built.
 
     Attributes:
-        features: Its columns.
+        info: Its columns and splits, with their rows and bytes.
         files: Split -> its Parquet files in the order of the rows, relative to the card.
-        splits: Split -> its rows and their size.
         dropped: Reason -> number of raw items or rows not used.
-        classes: Class -> rows, where the rows have classes.
         facts: What else the builder counted.
-        download_size: Bytes of the files.
+        classes: Class -> rows, where the rows have classes.
         first: Reason -> where the first item that was not used is.
     """
 
-    features: datasets.Features
-    files: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-    splits: dict[str, SplitInfo] = dataclasses.field(default_factory=dict)
-    dropped: dict[str, int] = dataclasses.field(default_factory=dict)
-    classes: dict[str, int] = dataclasses.field(default_factory=dict)
-    facts: dict[str, int] = dataclasses.field(default_factory=dict)
-    download_size: int = 0
+    info: datasets.DatasetInfo
+    files: dict[str, list[str]]
+    dropped: dict[str, int]
+    facts: dict[str, int]
+    classes: dict[str, int]
     first: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
         """Split -> rows."""
-        return {name: split.num_examples for name, split in self.splits.items()}
+        return {name: split.num_examples for name, split in self.info.splits.items()}
 
 
 @dataclasses.dataclass
@@ -101,8 +96,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
             cls.DEFAULT_CONFIG_NAME = next(iter(cls.FEATURES))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.dropped = Dropped()
-        self.facts: Counter[str] = Counter()
+        self.dropped, self.facts = Dropped(), Counter()
         super().__init__(*args, **kwargs)
 
     @classmethod
@@ -130,26 +124,20 @@ class Corpus(datasets.GeneratorBasedBuilder):
         # given ready-made, since `datasets` would take a path with brackets or stars for a pattern; the stamps make
         # the cache notice a file that has changed
         stamps = [(str(file), str(file.stat().st_size), str(file.stat().st_mtime_ns)) for file in files]
-        data_files = DataFilesDict({"raw": DataFilesList([str(file) for file in files], stamps)})
-        cache = str(cache_dir) if cache_dir is not None else None
-        return cls(config_name=config, data_files=data_files, cache_dir=cache, **options)
+        data_files = DataFilesDict({"raw": DataFilesList(list(map(str, files)), stamps)})
+        return cls(config_name=config, data_files=data_files, cache_dir=cache_dir and str(cache_dir), **options)
 
     @classmethod
     def raw_files(cls, data: Iterable[str | Path]) -> list[Path]:
-        """The files of this corpus at some paths, each once; see `find_files`.
-
-        Raises:
-            FileNotFoundError: If a path does not exist, or nothing there belongs to this corpus.
-        """
+        """The files of this corpus at some paths, each once; FileNotFoundError if there are none at one of them."""
         files: dict[Path, None] = {}
-        for path in data:
-            path = Path(path).expanduser()
+        for path in (Path(path).expanduser() for path in data):
+            name, needs = cls.METADATA.name, cls.METADATA.raw
             if not path.exists():
-                raise FileNotFoundError(f"{path} does not exist; {cls.METADATA.name} needs {cls.METADATA.raw}")
-            if not (found := cls.find_files(path)):
-                message = f"nothing at {path} belongs to {cls.METADATA.name}; it needs {cls.METADATA.raw}"
-                raise FileNotFoundError(message)
-            files |= dict.fromkeys(found)
+                raise FileNotFoundError(f"{path} does not exist; {name} needs {needs}")
+            if not (raw := cls.find_files(path)):
+                raise FileNotFoundError(f"nothing at {path} belongs to {name}; it needs {needs}")
+            files |= dict.fromkeys(raw)
         return list(files)
 
     @classmethod
@@ -243,20 +231,21 @@ class Corpus(datasets.GeneratorBasedBuilder):
         for split, row in self.rows(files, self.config.name):
             by_split.setdefault(split, []).append(tuple(row[column] for column in self.info.features))
         if not by_split:
-            raise ValueError(
-                f"{self.METADATA.name} ({self.config.name}): no usable row in {len(files)} file(s); it needs "
-                f"{self.METADATA.raw}. Dropped: {dict(self.dropped) or 'nothing'}"
-            )
+            raise self.no_rows(self.config.name, files, self.dropped)
         return {split: by_split[split] for split in dict.fromkeys([*SPLITS, *by_split]) if split in by_split}
 
-    def _info(self) -> datasets.DatasetInfo:
-        return datasets.DatasetInfo(
-            description=self.METADATA.description,
-            features=self.FEATURES[self.config.name],
-            homepage=self.METADATA.source,
-            license=self.METADATA.licence,
-            citation=self.METADATA.citation,
+    @classmethod
+    def no_rows(cls, configs: str, files: Collection[Path], dropped: Mapping[str, int]) -> ValueError:
+        """The error of a build without a row."""
+        return ValueError(
+            f"{cls.METADATA.name} ({configs}): no usable row in {len(files)} file(s); it needs {cls.METADATA.raw}. "
+            f"Dropped: {dict(dropped) or 'nothing'}"
         )
+
+    def _info(self) -> datasets.DatasetInfo:
+        record, features = self.METADATA, self.FEATURES[self.config.name]
+        about = {"homepage": record.source, "license": record.licence, "citation": record.citation}
+        return datasets.DatasetInfo(description=record.description, features=features, **about)
 
     def _split_generators(self, dl_manager: datasets.DownloadManager) -> list[datasets.SplitGenerator]:
         return [datasets.SplitGenerator(name, gen_kwargs={"rows": rows}) for name, rows in self.read_splits().items()]

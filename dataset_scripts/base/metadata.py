@@ -18,30 +18,19 @@ _TYPES = {"bool": bool, "int": int, "float": float, "str": str, "list": str}
 
 
 class Option(BaseModel, extra="forbid", frozen=True):
-    """What a user may choose when a corpus is built.
+    """What a user may choose when a corpus is built."""
 
-    Attributes:
-        type: Of its value; a list is one of texts.
-        help: One line.
-        default: None where that is a value of its own (all, or none).
-        nullable: Whether it may be None although its default is not.
-        choices: What a text, or a text of a list, may be.
-        gt: Bound of a number, as are ge, lt and le.
-        published: False for one that says where or how a build runs and changes no row: no card has it.
-        secret: The card names it without its value.
-    """
-
-    type: Literal["bool", "int", "float", "str", "list"]
-    help: str
-    default: bool | int | float | str | list[str] | None = None
-    nullable: bool = False
-    choices: list[str] = []
+    type: Literal["bool", "int", "float", "str", "list"]  # a list is one of texts
+    help: str  # one line
+    default: bool | int | float | str | list[str] | None = None  # None where that is a value of its own (all, or none)
+    nullable: bool = False  # whether it may be None although its default is not
+    choices: list[str] = []  # what a text, or a text of a list, may be
     gt: float | None = None
     ge: float | None = None
     lt: float | None = None
     le: float | None = None
-    published: bool = True
-    secret: bool = False
+    published: bool = True  # False for what says where or how a build runs and changes no row: no card has it
+    secret: bool = False  # the card names it without its value
 
     def field(self) -> tuple[Any, Any]:
         """Its type and default, as `pydantic.create_model` wants them."""
@@ -53,64 +42,39 @@ class Option(BaseModel, extra="forbid", frozen=True):
 
 
 class Demo(BaseModel, extra="forbid", frozen=True):
-    """What of this project's demonstration a corpus reads.
+    """What of this project's demonstration a corpus reads."""
 
-    Attributes:
-        name: The source `demo:NAME`.
-        raw: File or folder in `dataset_scripts/demo`.
-        options: Of the build.
-        default: Whether `demo` alone means this one for its configurations.
-    """
-
-    name: str
-    raw: str
-    options: dict[str, Any] = {}
-    default: bool = True
+    name: str  # the source `demo:NAME`
+    raw: str  # file or folder in `dataset_scripts/demo`
+    options: dict[str, Any] = {}  # of the build
+    default: bool = True  # whether `demo` alone means this one for its configurations
 
 
 class Metadata(BaseModel, extra="forbid", frozen=True, ignored_types=(cached_property,)):
     """What is known of a corpus before it is read; one YAML file in `dataset_scripts/metadata/` each.
 
-    Attributes:
-        name: Name of the corpus and of the YAML file.
-        builder: Its class, as `module:Class`.
-        title: Human name, heading of the dataset card.
-        summary: One line for the list of corpora.
-        description: A paragraph for the dataset card.
-        source: Where a user gets the raw files.
-        raw: What the raw data of a build have to be.
-        licence: Licence identifier as the Hub spells it (`cc-by-sa-4.0`, `other`, ...).
-        terms: One sentence on what the licence allows and asks; printed before a push.
-        redistributable: Whether the built data may be published; if not, a push has to be private.
-        languages: ISO 639-1 codes.
-        citation: BibTeX.
-        task_categories: Hub task categories for the card.
-        configs: Name of each configuration -> one-line description; the first is the default.
-        options: What a user may choose beyond the seed.
-        demo: Its part of the demonstration, if it has one.
-        expected: Configuration -> split -> rows in a build of the complete public release, checked by tests
-            and reported by the command line where a build differs.
-        expected_facts: The same of what else the builder counts (`Corpus.facts`): configuration -> fact -> number.
+    `expected` and `expected_facts` are the rows, and what else the builder counts (`Corpus.facts`), of a build of the
+    complete public release. Tests check them, and the command line reports where a build differs.
     """
 
-    name: str
-    builder: str
-    title: str
-    summary: str
-    description: str
-    source: str
-    raw: str
-    licence: str
-    terms: str
-    redistributable: bool
-    languages: list[str]
-    citation: str
-    task_categories: list[str] = ["sentence-similarity"]
-    configs: dict[str, str]
-    options: dict[str, Option] = {}
+    name: str  # of the corpus and of the YAML file
+    builder: str  # its class, as `module:Class`
+    title: str  # heading of the dataset card
+    summary: str  # one line for the list of corpora
+    description: str  # a paragraph for the dataset card
+    source: str  # where a user gets the raw files
+    raw: str  # what the raw data of a build have to be
+    licence: str  # as the Hub spells it (`cc-by-sa-4.0`, `other`, ...)
+    terms: str  # one sentence on what the licence allows and asks; printed before a push
+    redistributable: bool  # whether the built data may be published; if not, a push has to be private
+    languages: list[str]  # ISO 639-1 codes
+    citation: str  # BibTeX
+    task_categories: list[str] = ["sentence-similarity"]  # of the Hub
+    configs: dict[str, str]  # name of each configuration -> one-line description; the first is the default
+    options: dict[str, Option] = {}  # what a user may choose beyond the seed
     demo: Demo | None = None
-    expected: dict[str, dict[str, int]] = {}
-    expected_facts: dict[str, dict[str, int]] = {}
+    expected: dict[str, dict[str, int]] = {}  # configuration -> split -> rows
+    expected_facts: dict[str, dict[str, int]] = {}  # configuration -> fact -> number
 
     @cached_property
     def options_model(self) -> type[BaseModel]:

@@ -13,14 +13,13 @@ _STOP_WORDS = (
 )
 ENGLISH = frozenset(_STOP_WORDS.split())
 ENGLISH_SHARE = 0.1  # of 909 discussions, the 873 in English lie above 0.13 and the 36 others below 0.06
-_SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W\d_]+")
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def normalise(text: str | None) -> str:
     """Collapses white space; None becomes the empty string."""
-    return _SPACE.sub(" ", text).strip() if text else ""
+    return " ".join(text.split()) if text else ""
 
 
 def is_english(text: str) -> bool:
@@ -61,7 +60,7 @@ class LeakGuard:
     def hold_out(self, split: str, texts: Iterable[str]) -> None:
         """Reserves texts for a split; a text that is reserved already stays where it is."""
         for text in texts:
-            self._split_of.setdefault(bare(text), split)
+            self._reserve(split, bare(text))
 
     def keep(self, *texts: str) -> bool:
         """Whether a row of these texts stays; otherwise it is counted under the split that it would leak from."""
@@ -69,6 +68,9 @@ class LeakGuard:
         if reason:
             self.dropped[reason] += 1
         return reason is None
+
+    def _reserve(self, split: str, letters: str) -> None:
+        self._split_of.setdefault(letters, split)
 
     def _leak(self, letters: str) -> str | None:
         split = self._split_of.get(letters)
@@ -90,32 +92,32 @@ class PartGuard(LeakGuard):
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__()
-        self._parts: dict[str, set[str]] = defaultdict(set)  # first letters -> texts that will be asked about
-        self._reserved: dict[str, dict[str, str]] = defaultdict(dict)  # first letters -> reserved text -> split
-        self._whole_of: dict[str, str] = {}
-        for letters in map(bare, texts):
-            if len(letters) >= self.LETTERS:
-                self._parts[letters[: self.LETTERS]].add(letters)
+        # by their first letters: texts that will be asked about, and reserved ones with their split
+        self._asked: dict[str, dict[str, str]] = defaultdict(dict)
+        self._reserved: dict[str, dict[str, str]] = defaultdict(dict)
+        self._split_around: dict[str, str] = {}
+        for text in texts:
+            self._file(self._asked, bare(text), "")
 
-    def hold_out(self, split: str, texts: Iterable[str]) -> None:
-        """See `LeakGuard.hold_out`."""
-        texts = list(texts)
-        super().hold_out(split, texts)
-        for letters in map(bare, texts):
-            if len(letters) >= self.LETTERS:
-                self._reserved[letters[: self.LETTERS]].setdefault(letters, split)
-            for part in self._found_in(letters, self._parts):
-                self._whole_of.setdefault(part, split)
+    def _reserve(self, split: str, letters: str) -> None:
+        super()._reserve(split, letters)
+        self._file(self._reserved, letters, split)
+        for part in self._parts(letters, self._asked):
+            self._split_around.setdefault(part, split)
 
     def _leak(self, letters: str) -> str | None:
         if reason := super()._leak(letters):
             return reason
-        if split := self._whole_of.get(letters):
+        if split := self._split_around.get(letters):
             return f"a text is part of one in {split}"
-        part = next(self._found_in(letters, self._reserved), None)
+        part = next(self._parts(letters, self._reserved), None)
         return f"a text has one in {self._reserved[part[: self.LETTERS]][part]} as a part" if part else None
 
-    def _found_in(self, letters: str, texts: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    def _file(self, texts: dict[str, dict[str, str]], letters: str, split: str) -> None:
+        if len(letters) >= self.LETTERS:
+            texts[letters[: self.LETTERS]].setdefault(letters, split)
+
+    def _parts(self, letters: str, texts: Mapping[str, Iterable[str]]) -> Iterator[str]:
         """The texts, filed by their first letters, that are a part of this one."""
         for place in range(len(letters) - self.LETTERS + 1):
             for text in texts.get(letters[place : place + self.LETTERS], ()):
@@ -124,14 +126,11 @@ class PartGuard(LeakGuard):
 
 
 class Cleaner:
-    """Applies the rules to rows of several texts and counts the drops by reason.
-
-    Duplicates are recognised regardless of order: (a, b) and (b, a) are one pair. One instance serves one
-    configuration of one corpus.
+    """Applies the rules to the rows of one configuration, texts that are `normalise`d, and counts drops by reason.
 
     Args:
         minimum_words: Shortest text that is kept, in white-space separated words.
-        ordered: Whether the order of the texts matters (triplets), so that only identical rows are duplicates.
+        ordered: Whether (a, b) and (b, a) are two rows, as of triplets; otherwise they are duplicates.
         any_spelling: Whether texts that differ in case, punctuation or spaces alone are duplicates, too.
     """
 
@@ -141,7 +140,7 @@ class Cleaner:
         self._seen: set[int] = set()
 
     def keep(self, *texts: str) -> bool:
-        """Whether a row of (already normalised) texts stays; otherwise its reason is counted."""
+        """Whether a row of these texts stays; otherwise its reason is counted."""
         if not all(texts):
             reason = "empty text"
         elif any(len(text.split(None, self.minimum_words)) < self.minimum_words for text in texts):

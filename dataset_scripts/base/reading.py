@@ -28,28 +28,35 @@ from typing import Any, BinaryIO
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2")
 _OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7z": lzma.open, b"BZh": bz2.open}
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError)
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError, csv.Error)
 
 
 class Dropped(Counter[str]):
-    """Reason -> number of raw items or rows that were not used.
-
-    Attributes:
-        first: Reason -> where the first of them is, as far as it was told.
-    """
+    """Reason -> number of raw items or rows that were not used; `first`: reason -> where the first is, if told."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.first: dict[str, str] = {}
         super().__init__(*args, **kwargs)
 
-    def clear(self) -> None:
-        super().clear()
-        self.first.clear()
-
     def skip(self, reason: str, where: str) -> None:
         """Counts one item, which is at `where`."""
         self[reason] += 1
         self.first.setdefault(reason, where)
+
+
+@contextmanager
+def readable(path: Path, after: Callable[[], str] = str) -> Iterator[None]:
+    """Turns what a damaged file raises into a ValueError with the cure; `after` says how much of it was read."""
+    try:
+        yield
+    except _BROKEN as error:
+        if isinstance(error, OSError) and error.errno:  # of the disk, not of the content
+            raise
+        read = after() and f" after {after()}"
+        raise ValueError(
+            f"{path} is cut off, damaged or encrypted{read} ({error}), and nothing of it is used; export or download "
+            "it again"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -77,10 +84,8 @@ class Member:
 
     def read(self) -> bytes:
         """The whole content."""
-        try:
+        with self._readable():
             return self.stream.read()
-        except _BROKEN as error:
-            raise _damaged(self.path, error, self.number) from error
 
     def text(self) -> str:
         """The whole content as text; raises a UnicodeDecodeError if it is not in UTF-8."""
@@ -91,37 +96,18 @@ class Member:
         try:
             content = json.loads(self.text())
         except json.JSONDecodeError as error:
-            where = f"{self._full()}, line {error.lineno}, column {error.colno}"
+            where = f"{self._full(error.lineno)}, column {error.colno}"
             raise ValueError(f"{where}: not valid JSON ({error.msg}); download the file again") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{self._full()} is not in UTF-8 ({error}); download it again") from error
         if not isinstance(content, kind):
             expected = "a list [...]" if kind is list else "an object {...}"
-            raise ValueError(f"{self._full()}, line 1: expected {expected} at the top level; use the released file")
+            raise ValueError(f"{self._full(1)}: expected {expected} at the top level; use the released file")
         return content
 
-    def lines(
-        self, dropped: Dropped, otherwise: str | None = None, keep_ends: bool = False
-    ) -> Iterator[tuple[int, str]]:
-        """Yields (number from 1, line); a line in no known encoding is counted and loses itself alone.
-
-        Args:
-            dropped: Counts the lines that are not in UTF-8.
-            otherwise: Encoding in which such lines are read instead, for a file older than UTF-8.
-            keep_ends: Whether lines keep their ends.
-        """
-        number = 0
-        try:
-            for number, line in enumerate(self.stream, start=1):
-                text = _decoded(line, "utf-8-sig" if number == 1 else "utf-8")
-                if text is None and otherwise:
-                    text = _decoded(line, otherwise)
-                if text is None:
-                    dropped.skip("line: not UTF-8", self.place(number))
-                else:
-                    yield number, text if keep_ends else text.rstrip("\r\n")
-        except _BROKEN as error:
-            raise _damaged(self.path, error, self.number, number) from error
+    def lines(self, dropped: Dropped, otherwise: str | None = None) -> Iterator[tuple[int, str]]:
+        """Yields (number from 1, line); a line that is not in UTF-8, nor in the encoding `otherwise`, is counted."""
+        return ((number, line.rstrip("\r\n")) for number, line in self._whole_lines(dropped, otherwise))
 
     def table(
         self,
@@ -143,16 +129,16 @@ class Member:
         Raises:
             ValueError: If a column is missing, or two have one name.
         """
-        number, header = 0, list(header)
+        number = 0
 
         def lines() -> Iterator[str]:
             nonlocal number
-            for at, line in self.lines(dropped, keep_ends=delimiter == ","):
-                number = at
+            for number, line in self._whole_lines(dropped):
                 if not comment or not line.startswith(comment):
                     yield line
 
-        rows = csv.reader(lines()) if delimiter == "," else (line.split(delimiter) for line in lines())
+        commas = delimiter == ","
+        rows = csv.reader(lines()) if commas else (line.rstrip("\r\n").split(delimiter) for line in lines())
         try:
             for fields in rows:
                 if len(fields) < 2 and not "".join(fields).strip():
@@ -165,17 +151,12 @@ class Member:
                 else:
                     yield number, dict(zip(header, fields, strict=True))
         except csv.Error as error:
-            raise ValueError(f"{self._full()}, line {number}: {error}; download the file again") from error
+            raise ValueError(f"{self._full(number)}: {error}; download the file again") from error
 
     def records(self, dropped: Dropped) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yields (line, record) of JSON lines, or of a tab separated table with a header, whichever the file is.
-
-        Lines that are no JSON object, or have more or fewer fields than the header, are counted.
-        """
-        try:
+        """Yields `objects`, or the rows of a tab separated `table`, whichever the file is."""
+        with self._readable(lambda: 0):
             start = self.stream.peek(1).removeprefix(b"\xef\xbb\xbf").lstrip()
-        except _BROKEN as error:
-            raise _damaged(self.path, error, self.number, 0) from error
         if start and not start.startswith(b"{"):
             yield from self.table(dropped, delimiter="\t")
         else:
@@ -194,49 +175,57 @@ class Member:
                 else:
                     dropped.skip("line: not a JSON object", self.place(number))
 
-    def _check(self, header: list[str], columns: Collection[str], number: int) -> None:
-        where = f"{self._full()}, line {number}"
+    def _whole_lines(self, dropped: Dropped, otherwise: str | None = None) -> Iterator[tuple[int, str]]:
+        """Lines with their ends."""
+        number = 0
+        with self._readable(lambda: number):
+            for number, line in enumerate(self.stream, start=1):
+                try:
+                    yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    try:
+                        yield number, line.decode(otherwise or "utf-8")
+                    except UnicodeDecodeError:
+                        dropped.skip("line: not UTF-8", self.place(number))
+
+    def _check(self, header: Sequence[str], columns: Collection[str], number: int) -> None:
+        """Refuses a header that lacks columns, or has two of one name."""
         if twice := [name for name, count in Counter(header).items() if name and count > 1]:
-            raise ValueError(f"{where}: two columns are named {twice[0]!r}; rename or remove one of them")
-        if len(header) < 2:
-            raise ValueError(
-                f"{where}: neither a JSON object {{...}} nor the header of a table; give the released file"
-            )
-        if missing := [name for name in columns if name not in header]:
-            raise ValueError(
-                f"{where}: no column {', '.join(missing)}; found {', '.join(header[:12])}; give the released file"
-            )
+            problem = f"two columns are named {twice[0]!r}; rename or remove one of them"
+        elif len(header) < 2:
+            problem = "neither a JSON object {...} nor the header of a table; give the released file"
+        elif missing := [name for name in columns if name not in header]:
+            problem = f"no column {', '.join(missing)}; found {', '.join(header[:12])}; give the released file"
+        else:
+            return
+        raise ValueError(f"{self._full(number)}: {problem}")
 
-    def _full(self) -> str:
-        return str(self.path.parent / self.place())
+    def _full(self, line: int | None = None) -> str:
+        return str(self.path.parent / self.place(line))
+
+    def _readable(self, lines: Callable[[], int] | None = None) -> Any:
+        if _is_archive(self.path):
+            return readable(self.path, lambda: f"{self.number:,} files")
+        return readable(self.path, lambda: f"{lines():,} lines" if lines else "")
 
 
-def members(files: Path | Iterable[Path], wanted: Callable[[str], bool] | None = None) -> Iterator[Member]:
+def members(files: Path | Iterable[Path], wanted: Callable[[str], bool] = lambda name: True) -> Iterator[Member]:
     """Yields every file, or every file in it where it is an archive, hidden files left out.
 
     Args:
         files: Plain, compressed (.gz, .xz, .bz2; also within an archive) or archives (`ARCHIVES`).
-        wanted: Whether a file in an archive is to be read, by its name in it; all if None.
+        wanted: Whether a file in an archive is to be read, by its name in it.
 
     Raises:
         ValueError: If an archive is cut off, damaged or encrypted; the message says after how many files.
     """
     for path in [files] if isinstance(files, Path) else files:
-        if not _is_archive(path):
+        if _is_archive(path):
+            yield from _archived(path, wanted)
+        else:
             member = read_file(path)
             with member.stream:
                 yield member
-            continue
-        number = 0
-        try:
-            with closing(_open_members(path)) as archived:
-                for full, stream in archived:
-                    name, opener = _unpacked(full)
-                    if not Path(name).name.startswith(".") and (wanted is None or wanted(name)):
-                        yield Member(path, name, stream if opener is open else opener(stream), number)
-                        number += 1
-        except _BROKEN as error:
-            raise _damaged(path, error, number) from error
 
 
 def read_file(path: Path) -> Member:
@@ -245,16 +234,7 @@ def read_file(path: Path) -> Member:
     return Member(path, name, opener(path, "rb"))
 
 
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Turns what a damaged file raises into a ValueError that names it, for who reads `Member.stream` itself."""
-    try:
-        yield
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, UnicodeError, csv.Error) as error:
-        raise _damaged(path, error, 0) from error
-
-
-def find_release(path: Path, releases: Iterable[Sequence[str]], needs: str) -> list[Path]:
+def find_release(path: Path, releases: Sequence[Sequence[str]], needs: str) -> list[Path]:
     """The files of the first release of which all are there, plain or gzipped, in the order of its names.
 
     Args:
@@ -266,16 +246,11 @@ def find_release(path: Path, releases: Iterable[Sequence[str]], needs: str) -> l
         FileNotFoundError: If none is complete; the message names what is missing.
     """
     folder = path if path.is_dir() else path.parent
-    found: dict[str, Path] = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file():
-            found.setdefault(file.name.removesuffix(".gz"), file)
-    missing = []
+    files = {file.name.removesuffix(".gz"): file for file in sorted(folder.rglob("*"), reverse=True) if file.is_file()}
     for names in releases:
-        if lacking := [name for name in names if name not in found]:
-            missing.append(", ".join(lacking))
-        else:
-            return [found[name] for name in names]
+        if files.keys() >= set(names):
+            return [files[name] for name in names]
+    missing = [", ".join(name for name in names if name not in files) for names in releases]
     raise FileNotFoundError(f"{folder} lacks {'; or '.join(missing)} (plain or .gz); it needs {needs}")
 
 
@@ -288,13 +263,6 @@ def parse_score(text: Any, lowest: float, highest: float) -> float | None:
     return score if lowest <= score <= highest else None
 
 
-def _decoded(line: bytes, encoding: str) -> str | None:
-    try:
-        return line.decode(encoding)
-    except UnicodeDecodeError:
-        return None
-
-
 def _is_archive(path: Path) -> bool:
     return path.name.lower().endswith(ARCHIVES)
 
@@ -303,6 +271,16 @@ def _unpacked(name: str) -> tuple[str, Callable[..., Any]]:
     """The name without the ending of its compression, and what opens it."""
     suffix = Path(name).suffix.lower()
     return (name[: -len(suffix)], _OPENERS[suffix]) if suffix in _OPENERS else (name, open)
+
+
+def _archived(path: Path, wanted: Callable[[str], bool]) -> Iterator[Member]:
+    number = 0
+    with readable(path, lambda: f"{number:,} files"), closing(_open_members(path)) as files:
+        for full, stream in files:
+            name, opener = _unpacked(full)
+            if not Path(name).name.startswith(".") and wanted(name):
+                yield Member(path, name, stream if opener is open else opener(stream), number)
+                number += 1
 
 
 def _open_members(path: Path) -> Iterator[tuple[str, BinaryIO]]:
@@ -328,13 +306,3 @@ def _open_members(path: Path) -> Iterator[tuple[str, BinaryIO]]:
                 yield member.name, archive.extractfile(member)
         while file.read(1 << 20):  # what is cut off behind the last file, or does not fit its checksum
             pass
-
-
-def _damaged(path: Path, error: Exception, files: int, lines: int | None = None) -> Exception:
-    if isinstance(error, OSError) and error.errno:  # of the disk, not of the content
-        return error
-    after = f"{files:,} files" if _is_archive(path) else "" if lines is None else f"{lines:,} lines"
-    return ValueError(
-        f"{path} is cut off, damaged or encrypted{f' after {after}' if after else ''} ({error}), and nothing of it is "
-        "used; export or download it again"
-    )

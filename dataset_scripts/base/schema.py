@@ -11,8 +11,6 @@ OPPOSE, AGREE = 0, 1
 # a row before it is cleaned: the texts that the rules of cleaning judge, and the columns
 Item = tuple[tuple[str, ...], dict[str, Any]]
 Rows = Iterable[Item]
-
-
 TEXT, FLOAT = Value("string"), Value("float32")
 
 

@@ -31,18 +31,15 @@ def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     Raises:
         ValueError: If the source has no such configuration, or cannot be reached, or labels pairs in another way.
     """
-    splits = _load(source, config, cache_dir)
+    cache = str(Path(cache_dir).expanduser() / "datasets")
+    splits = _load_demo(source, config, cache) if _is_demo(source) else _load(source, config, cache)
     if config == "pairs":
         return DatasetDict({name: _with_label(rows, f"{source!r} ({config}, {name})") for name, rows in splits.items()})
     return splits
 
 
 def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> Dataset:
-    """Loads one split, see `load_source`.
-
-    Raises:
-        ValueError: As `load_source`, or if there is no such split.
-    """
+    """Loads one split, see `load_source`; ValueError if there is no such split, too."""
     splits = load_source(source, config, cache_dir)
     if split not in splits:
         raise ValueError(f"{source!r} ({config}) has no {split} split; it has {', '.join(splits)}")
@@ -51,17 +48,30 @@ def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> D
 
 def has_config(source: str, config: str) -> bool:
     """Whether a data set (see `load_source`) has a configuration of this name; a source out of reach has none."""
-    path = Path(source).expanduser()
     try:
         if _is_demo(source):
             return _demo_corpus(source, config) is not None
-        return config in get_dataset_config_names(str(path) if path.is_dir() else source)
+        return config in get_dataset_config_names(_location(source))
     except (ValueError, OSError):
         return False
 
 
+def source_name(source: str) -> str:
+    """A name that may be published: never a local path."""
+    if _is_demo(source):
+        return "-".join(["demonstration", *source.split(":")[1:]])
+    path = Path(source).expanduser()
+    return path.name if path.is_dir() else source
+
+
 def _is_demo(source: str) -> bool:
     return source.partition(":")[0] == DEMO
+
+
+def _location(source: str) -> str:
+    """The folder that a source is, or its id on the Hub."""
+    path = Path(source).expanduser()
+    return str(path) if path.is_dir() else source
 
 
 def _demo_corpus(source: str, config: str) -> Metadata | None:
@@ -71,19 +81,21 @@ def _demo_corpus(source: str, config: str) -> Metadata | None:
     if name and name not in records:
         hint = suggest(name, records) or f"; it has {', '.join(records)}"
         raise ValueError(f"the demonstration has no {name!r}{hint}")
-    chosen = [records[name]] if name else [record for record in records.values() if record.demo.default]
-    return next((record for record in chosen if config in record.configs), None)
+    meant = [records[name]] if name else [record for record in records.values() if record.demo.default]
+    return next((record for record in meant if config in record.configs), None)
 
 
-def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
-    cache, path = Path(cache_dir).expanduser() / "datasets", Path(source).expanduser()
-    if _is_demo(source):
-        if not (record := _demo_corpus(source, config)):
-            raise ValueError(f"the demonstration data ({source}) have no {config!r}")
-        raw, options = DEMO_FOLDER / record.demo.raw, record.demo.options
-        builder = get_corpus(record.name).open(raw, config, cache_dir=cache, **options)
-        builder.download_and_prepare()
-        return builder.as_dataset()
+def _load_demo(source: str, config: str, cache: str) -> DatasetDict:
+    if not (record := _demo_corpus(source, config)):
+        raise ValueError(f"the demonstration data ({source}) have no {config!r}")
+    demo = record.demo
+    builder = get_corpus(record.name).open(DEMO_FOLDER / demo.raw, config, cache_dir=cache, **demo.options)
+    builder.download_and_prepare()
+    return builder.as_dataset()
+
+
+def _load(source: str, config: str, cache: str) -> DatasetDict:
+    path = Path(source).expanduser()
     if path.is_dir() and not (path / "README.md").is_file():
         raise ValueError(f"{path} has no README.md: {_BUILD} {path}")
     if path.is_file():
@@ -91,10 +103,10 @@ def _load(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     if missing_folder(source):
         raise ValueError(f"there is no folder {path}; {_BUILD} {path}")
     try:
-        if path.is_dir() and config not in (found := get_dataset_config_names(str(path))):
+        if path.is_dir() and config not in (configs := get_dataset_config_names(str(path))):
             corpora = ", ".join(name for name in list_corpora() if config in load_metadata(name).configs)
-            raise ValueError(f"it has {', '.join(found)}, not {config!r}, which {corpora or 'no corpus'} has")
-        return load_dataset(str(path) if path.is_dir() else source, config, cache_dir=str(cache))
+            raise ValueError(f"it has {', '.join(configs)}, not {config!r}, which {corpora or 'no corpus'} has")
+        return load_dataset(_location(source), config, cache_dir=cache)
     except (ValueError, OSError) as error:
         raise ValueError(
             f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
@@ -112,15 +124,6 @@ def _with_label(rows: Dataset, where: str) -> Dataset:
     if strange := [value for value in rows.unique("label") if value not in (0, 1)]:
         zero, one = present.names if named else label.names
         raise ValueError(f"{where}: label must be 0 ({zero}) or 1 ({one}); it has {strange[0]} too")
-    if named:
-        numbers = {name: label.str2int(name) for name in label.names}
-        return rows if present == label else rows.align_labels_with_mapping(numbers, "label")
-    return rows.cast_column("label", Value("int64")).cast_column("label", label)
-
-
-def source_name(source: str) -> str:
-    """A name that may be published: never a local path."""
-    if _is_demo(source):
-        return "-".join(["demonstration", *source.split(":")[1:]])
-    path = Path(source).expanduser()
-    return path.name if path.is_dir() else source
+    if named and present != label:
+        return rows.align_labels_with_mapping({name: label.str2int(name) for name in label.names}, "label")
+    return rows if named else rows.cast_column("label", Value("int64")).cast_column("label", label)

@@ -16,25 +16,21 @@ SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # as rele
 FRACTIONS = {"train": 0.85, "validation": 0.05, "test": 0.10}
 
 
-def split_groups(groups: Iterable[str], fractions: dict[str, float] | None = None, seed: int = SEED) -> dict[str, str]:
-    """Assigns every group to one split.
-
-    The groups are sorted before they are shuffled: the result depends on the set of groups and the seed alone,
-    not on the order in which files were found.
+def split_groups(groups: Iterable[str], fractions: dict[str, float] = FRACTIONS, seed: int = SEED) -> dict[str, str]:
+    """Assigns every group to one split; the result depends on the set of groups and the seed alone.
 
     Args:
         groups: Group identifiers; repeated ones count once.
-        fractions: Split name -> share, in (0, 1], summing to 1. Defaults to 85 / 5 / 10 %: the 9:1 split of
-            Ghafouri et al. (2024, section 4.1) with the validation part taken from training.
+        fractions: Split name -> share, in (0, 1], summing to 1. By default 85 / 5 / 10 %: the 9:1 split of Ghafouri et
+            al. (2024, section 4.1) with the validation part taken from training.
         seed: Seed of the shuffle.
 
     Returns:
-        Group -> split name. Every split with a positive share gets at least one group if there are enough.
+        Group -> split name. Every split gets at least one group.
 
     Raises:
         ValueError: If the shares do not sum to 1 or there are fewer groups than splits.
     """
-    fractions = fractions or FRACTIONS
     if abs(sum(fractions.values()) - 1) > 1e-6 or min(fractions.values()) <= 0:
         raise ValueError(f"split fractions must be positive and sum to 1, got {fractions}")
     ordered = sorted(set(groups))
@@ -42,13 +38,9 @@ def split_groups(groups: Iterable[str], fractions: dict[str, float] | None = Non
         raise ValueError(f"{len(ordered)} group(s) cannot be divided into {len(fractions)} splits: {list(fractions)}")
     random.Random(seed).shuffle(ordered)
     sizes = {name: max(1, round(share * len(ordered))) for name, share in fractions.items()}
-    largest = max(sizes, key=sizes.get)
-    sizes[largest] += len(ordered) - sum(sizes.values())
-    assignment, start = {}, 0
-    for name, size in sizes.items():
-        assignment.update(dict.fromkeys(ordered[start : start + size], name))
-        start += size
-    return assignment
+    sizes[max(sizes, key=sizes.get)] += len(ordered) - sum(sizes.values())
+    names = (name for name, size in sizes.items() for _ in range(size))
+    return dict(zip(ordered, names, strict=True))
 
 
 def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
@@ -73,14 +65,11 @@ def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
 
 
 def connected(ends: np.ndarray, size: int) -> np.ndarray:
-    """Numbers the connected components of a graph.
+    """The connected component of each node of a graph, from 0 in the order of its first node, shape (size,).
 
     Args:
         ends: The nodes at either end of each edge, numbers from 0, shape (2, edges).
         size: How many nodes.
-
-    Returns:
-        The component of each node, from 0 in the order of its first node, shape (size,).
     """
     import numpy as np
     import pandas as pd

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -15,49 +14,35 @@ NEGATIONS = {"no", "not", "never", "none", "cannot", "neither", "nor"}
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-@dataclass(frozen=True)
-class StanceStatistics:
-    """Means over the texts of one stance.
-
-    Attributes:
-        texts: Number of texts with at least one word.
-        lexical_diversity: Mean of unique words / all words of a text, in (0, 1].
-        negations: Mean number of negation terms in a text: those of `NEGATIONS`, and words that end in "n't".
-    """
-
-    texts: int
-    lexical_diversity: float
-    negations: float
-
-
 def tokenize(text: str) -> list[str]:
     """Lower-case words: runs of letters and digits, held together by apostrophes and hyphens inside ("don't")."""
     return _WORD.findall(text.lower())
 
 
-def stance_statistics(stances: Iterable[str], texts: Iterable[str]) -> dict[str, StanceStatistics]:
-    """Stance -> means over its texts, for "pro" and "con" where they have a text with a word."""
-    frame = pd.DataFrame({"stance": stances, "words": map(tokenize, texts)})
-    frame = frame[frame["words"].astype(bool) & frame["stance"].isin(COLOURS)]
-    frame["lexical_diversity"] = [len(set(words)) / len(words) for words in frame["words"]]
-    frame["negations"] = [sum(w in NEGATIONS or w.endswith(("n't", "n’t")) for w in words) for words in frame["words"]]
-    means = frame.groupby("stance").agg({"words": "size", "lexical_diversity": "mean", "negations": "mean"})
-    return {
-        stance: StanceStatistics(int(means["words"][stance]), *map(float, means.loc[stance].iloc[1:]))
-        for stance in COLOURS
-        if stance in means.index
-    }
+def stance_statistics(stances: Iterable[str], texts: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Means over the texts of "pro" and of "con", each if it has a text with a word.
+
+    Returns:
+        Stance -> `texts`, those with a word; `lexical_diversity`, the mean of unique words / all words of a text, in
+        (0, 1]; `negations`, the mean number in a text of `NEGATIONS` and of words that end in "n't".
+    """
+    frame = pd.DataFrame({"stance": stances, "texts": map(tokenize, texts)})
+    frame = frame[frame["texts"].astype(bool) & frame["stance"].isin(COLOURS)]
+    frame["lexical_diversity"] = [len(set(words)) / len(words) for words in frame["texts"]]
+    frame["negations"] = [sum(w in NEGATIONS or w.endswith(("n't", "n’t")) for w in words) for words in frame["texts"]]
+    means = frame.groupby("stance").agg({"texts": "size", "lexical_diversity": "mean", "negations": "mean"})
+    return means.reindex([stance for stance in COLOURS if stance in means.index]).to_dict("index")
 
 
-def plot_statistics(statistics: dict[str, StanceStatistics], path: Path) -> None:
+def plot_statistics(statistics: Mapping[str, Mapping[str, float]], path: Path) -> None:
     """Draws the two means as bars, side by side (figure 4 of the paper)."""
     from matplotlib.figure import Figure  # not for a corpus without stances
 
     figure = Figure(figsize=(7, 3.2), dpi=150, layout="constrained")
     panels = {"Lexical diversity": "lexical_diversity", "Negation terms per argument": "negations"}
-    for axes, (title, attribute) in zip(figure.subplots(1, 2), panels.items(), strict=True):
-        names = [f"{stance.capitalize()}\n(n = {means.texts:,})" for stance, means in statistics.items()]
-        values = [getattr(means, attribute) for means in statistics.values()]
+    for axes, (title, measure) in zip(figure.subplots(1, 2), panels.items(), strict=True):
+        names = [f"{stance.capitalize()}\n(n = {means['texts']:,})" for stance, means in statistics.items()]
+        values = [means[measure] for means in statistics.values()]
         bars = axes.bar(names, values, width=0.6, color=[COLOURS[stance] for stance in statistics])
         axes.bar_label(bars, fmt="%.3f", padding=3)
         axes.set(title=title, ylabel="mean over arguments", ylim=(0, 1.15 * (max(values) or 1)))

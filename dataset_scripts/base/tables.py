@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OUTPUTS = (".csv", ".parquet")
-_SPACE = re.compile(r"\s+")
 _FORMULA = re.compile(r"[=+\-@\t\r]")  # what a spreadsheet takes for the beginning of a formula
 
 
@@ -45,13 +44,9 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         if path.suffix.lower() == ".parquet":
             frame.to_parquet(temporary, index=False)
         else:
-            texts = [name for name in frame.columns if not _is_numeric(frame[name])]
-            safe = frame.assign(**{name: frame[name].astype(object).map(_unarmed) for name in texts})
+            texts = {name: column for name, column in frame.items() if column.dtype.kind not in "biufcmM"}
+            safe = frame.assign(**{name: column.astype(object).map(_unarmed) for name, column in texts.items()})
             safe.rename(columns=_unarmed).to_csv(temporary, index=False)
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    return column.dtype.kind in "biufcmM"
 
 
 def _unarmed(value: Any) -> Any:
@@ -70,7 +65,7 @@ def markdown(frame: pd.DataFrame, width: int | None = None) -> str:
             return ""
         if isinstance(value, float):
             return f"{value:.3f}"
-        text = _SPACE.sub(" ", value) if isinstance(value, str) else f"{value:,}"
+        text = " ".join(value.split()) if isinstance(value, str) else f"{value:,}"
         return text if width is None or len(text) <= width else f"{text[: width - 3]}..."
 
     header = [str(name) for name in frame.columns]
