@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from datasets import ClassLabel, Dataset, DatasetInfo, Features, SplitDict, SplitInfo
+from datasets import Dataset, DatasetInfo, Features, SplitDict, SplitInfo
 from filelock import FileLock, Timeout
 
 from dataset_scripts.base.card import write_card

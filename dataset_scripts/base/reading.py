@@ -133,7 +133,8 @@ class Member:
 
         def lines() -> Iterator[str]:
             nonlocal number
-            for number, line in self._whole_lines(dropped):
+            for at, line in self._whole_lines(dropped):
+                number = at
                 if not comment or not line.startswith(comment):
                     yield line
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dataset_scripts.base.reading import members
-from dataset_scripts.base.stances import StanceStatistics, plot_statistics, stance_statistics, tokenize
+from dataset_scripts.base.stances import plot_statistics, stance_statistics, tokenize
 from dataset_scripts.kialo import Kialo
 from dataset_scripts.kialo.export import clean_text, discussion_id, parse_export, parse_record
 
@@ -259,8 +259,8 @@ def test_statistics_by_stance(tmp_path):
     # pro: (1/2 + 3/3) / 2 and (0 + 1) / 2; con: (3/3 + 10/12) / 2 and (3 + 6) / 2, the dots have no words
     statistics = stance_statistics(stances, texts)
     assert statistics == {
-        "pro": StanceStatistics(2, 0.75, 0.5),
-        "con": StanceStatistics(2, pytest.approx(11 / 12), 4.5),
+        "pro": {"texts": 2, "lexical_diversity": 0.75, "negations": 0.5},
+        "con": {"texts": 2, "lexical_diversity": pytest.approx(11 / 12), "negations": 4.5},
     }
     assert stance_statistics(["thesis"], ["a text"]) == {}
     plot_statistics(statistics, tmp_path / "a" / "b.png")
