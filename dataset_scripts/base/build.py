@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,31 +27,18 @@ SUMMARY = "summary.json"
 
 
 def build(
-    corpus: type[Corpus],
-    data: Collection[Path],
-    out: Path,
-    options: Mapping[str, Any],
-    configs: Collection[str] | None = None,
+    corpus: type[Corpus], data: list[Path], out: Path, options: Mapping[str, Any], configs: list[str] | None = None
 ) -> dict[str, Any]:
-    """Builds beside the output folder, and puts the new folder in its place when all is well.
-
-    Args:
-        corpus: The builder class.
-        data: The raw corpus, as METADATA.raw describes it.
-        out: The folder to write; a build that is there is replaced.
-        options: Options of the builder, by the name of their field.
-        configs: Configurations to build; all if None.
+    """Builds configurations (all if None) beside the output folder, and replaces that when all is well.
 
     Returns:
         The summary, as it is in the folder; and `first`, which is not: reason -> where the first raw item that was not
         used is.
 
     Raises:
-        FileExistsError: If the output folder holds anything that no earlier build wrote, or the raw data.
-        FileNotFoundError: If the raw data hold nothing of this corpus.
+        OSError: If the output folder holds anything that no earlier build wrote, or the raw data; if those hold nothing
+            of this corpus; if another process builds the same output of a RESUMABLE corpus; if the disk is full.
         ValueError: If no row is usable.
-        BlockingIOError: If another process builds the same output of a RESUMABLE corpus.
-        OSError: If the disk is full, see `atomic_folder`; the build that was there stays.
     """
     out, data = out.expanduser().resolve(), [path.expanduser().resolve() for path in data]
     _check_replaceable(out, data)
@@ -83,15 +70,7 @@ def shard(config: str, split: str, number: int = 0, total: int = 1) -> str:
 def read_built(
     folder: Path, config: str, features: Features, dropped: Mapping[str, int], facts: Mapping[str, int]
 ) -> BuiltConfig:
-    """Counts what the Parquet files in `folder/config` hold, which are named by `shard`; empty ones are removed.
-
-    Args:
-        folder: The folder that is being built.
-        config: The configuration.
-        features: Its columns.
-        dropped: Reason -> number of raw items or rows not used.
-        facts: What else was counted.
-    """
+    """Counts what the Parquet files in `folder/config` hold, which are named by `shard`; empty ones are removed."""
     info = DatasetInfo(features=features, config_name=config, splits=SplitDict(), download_size=0, dataset_size=0)
     column = next((name for name in ("label", "polarity") if name in features), None)
     files: dict[str, list[str]] = {}

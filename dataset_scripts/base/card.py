@@ -27,14 +27,7 @@ def write_card(
     options: Mapping[str, Any],
     statistics: Mapping[str, Mapping[str, float]],
 ) -> str:
-    """The text of README.md, with its YAML header.
-
-    Args:
-        corpus: The builder class.
-        configs: Name -> configuration, in the order of METADATA.
-        options: Options of the build that may be told.
-        statistics: See `stances.stance_statistics`; empty for a corpus without stances.
-    """
+    """The text of README.md, with its YAML header; `options` may be told, `statistics` are `stance_statistics`."""
     card = DatasetCard.from_template(
         _header(corpus, configs, options),
         template_path=str(TEMPLATE),

@@ -29,11 +29,7 @@ _METAVARS = {int: "N", float: "NUMBER", str: "TEXT"}
 
 
 def suggest(name: str, choices: Iterable[str]) -> str:
-    """The end of a message on a name that does not exist.
-
-    Returns:
-        "; did you mean 'x'?" for the choice that begins with the name or is nearest to it, or "" if none is near.
-    """
+    """The end of a message on an unknown name: "; did you mean 'x'?" for the nearest choice, or "" if none is near."""
     choices = list(choices)
     near = [choice for choice in choices if len(name) > 1 and choice.startswith(name)]
     near = near or difflib.get_close_matches(name, choices, n=1)
@@ -101,14 +97,10 @@ def split_commas(values: list[str] | None) -> list[str] | None:
 
 
 def with_options(model: type[BaseModel], panel: str | None = None) -> Callable[[Callable], Callable]:
-    """Gives a command an option for each field of a model, with its description and default.
+    """Gives a command an option for each field of a model, with its description and default, below the heading `panel`.
 
-    The command's parameter `options` gets those that were given, by field, as text (a list for a list, a bool for a
-    flag); `validate` makes them a model.
-
-    Args:
-        model: Its fields are numbers, texts, booleans, literals, or lists and tuples of such; each may be None.
-        panel: Heading above these options in the help.
+    Fields are numbers, texts, booleans, literals, or lists and tuples of such; each may be None. The command's
+    parameter `options` gets what the user chose, as text (a list for a list, a bool for a flag), for `validate`.
     """
 
     def decorate(command: Callable) -> Callable:
@@ -129,12 +121,9 @@ def with_options(model: type[BaseModel], panel: str | None = None) -> Callable[[
 
 
 def validate(model: type[Model], values: Mapping[str, Any]) -> Model:
-    """Makes a model of values from a command line, a file or Python.
+    """Makes a model of values from a command line, a file or Python; a ValueError names option, value and choices.
 
     Of texts, "none" is None where a field may be that, and words by commas are a list where it wants one.
-
-    Raises:
-        ValueError: With one line that names the option, the value and what it may be.
     """
     values = dict(values)
     for name, value in values.items():

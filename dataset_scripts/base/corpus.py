@@ -24,23 +24,14 @@ Unit = TypeVar("Unit")  # what is never divided between splits: a discussion, cl
 
 @dataclasses.dataclass
 class BuiltConfig:
-    """One configuration as it was built.
+    """One configuration as it was built."""
 
-    Attributes:
-        info: Its columns and splits, with their rows and bytes.
-        files: Split -> its Parquet files in the order of the rows, relative to the card.
-        dropped: Reason -> number of raw items or rows not used.
-        facts: What else the builder counted.
-        classes: Class -> rows, where the rows have classes.
-        first: Reason -> where the first item that was not used is.
-    """
-
-    info: datasets.DatasetInfo
-    files: dict[str, list[str]]
-    dropped: dict[str, int]
-    facts: dict[str, int]
-    classes: dict[str, int]
-    first: dict[str, str] = dataclasses.field(default_factory=dict)
+    info: datasets.DatasetInfo  # its columns and splits, with their rows and bytes
+    files: dict[str, list[str]]  # split -> its Parquet files in the order of the rows, relative to the card
+    dropped: dict[str, int]  # reason -> number of raw items or rows not used
+    facts: dict[str, int]  # what else the builder counted
+    classes: dict[str, int]  # class -> rows, where the rows have classes
+    first: dict[str, str] = dataclasses.field(default_factory=dict)  # reason -> where the first such item is
 
     @property
     def counts(self) -> dict[str, int]:
@@ -59,16 +50,8 @@ class Corpus(datasets.GeneratorBasedBuilder):
     """A raw corpus as a Hugging Face data set.
 
     A subclass states METADATA and FEATURES and writes `rows`; it says which files it reads by RELEASES, `is_raw` or
-    `find_files`. The options of METADATA are fields of `self.config`.
-
-    Attributes:
-        METADATA: The declarative record.
-        FEATURES: Configuration name -> column layout from `dataset_scripts.base.schema`.
-        RELEASES: Names of the files of each release, if the corpus is known by them; see `reading.find_release`.
-        RESUMABLE: Whether a build goes on in the work folder of one that was interrupted. Such a corpus overrides
-            `write` and has an option `keep_work`; its configurations may be empty.
-        dropped: Reason -> number of raw items or rows not used, filled while rows are generated.
-        facts: What else a build counts, such as how much of a published split leaks; printed, and put into the card.
+    `find_files`. The options of METADATA are fields of `self.config`. `dropped` (reason -> raw items or rows not used)
+    and `facts` (what else a build counts) are filled while rows are generated, printed, and put into the card.
 
     Example:
         >>> builder = Kialo.open("~/kialo-exports", "pairs", cache_dir="cache")   # doctest: +SKIP
@@ -77,8 +60,10 @@ class Corpus(datasets.GeneratorBasedBuilder):
     """
 
     METADATA: ClassVar[Metadata]
-    FEATURES: ClassVar[dict[str, datasets.Features]]
-    RELEASES: ClassVar[Sequence[Sequence[str]]] = ()
+    FEATURES: ClassVar[dict[str, datasets.Features]]  # configuration -> column layout from `base.schema`
+    RELEASES: ClassVar[Sequence[Sequence[str]]] = ()  # names of the files of each, see `reading.find_release`
+    # whether a build goes on in the work folder of one that was interrupted: such a corpus overrides `write`, has an
+    # option `keep_work`, and its configurations may be empty
     RESUMABLE: ClassVar[bool] = False
     VERSION = datasets.Version("1.0.0")
     BUILDER_CONFIG_CLASS = CorpusConfig
@@ -107,17 +92,10 @@ class Corpus(datasets.GeneratorBasedBuilder):
         cache_dir: str | Path | None = None,
         **options: Any,
     ) -> Corpus:
-        """Makes the builder for raw data.
+        """Makes the builder of a configuration, by default the first, for what METADATA.raw describes, at paths.
 
-        Args:
-            data: File, folder or archive as METADATA.raw describes it; or several.
-            config: Configuration; the default one if None.
-            cache_dir: Where prepared Arrow files are kept; the `datasets` cache if None.
-            **options: `seed`, and the options of METADATA.
-
-        Raises:
-            FileNotFoundError: If nothing at `data` belongs to this corpus.
-            ValueError: If the configuration does not exist, or an option has a value that it does not take.
+        The options are `seed` and those of METADATA; a value that one does not take raises ValueError, and a path with
+        nothing of this corpus FileNotFoundError.
         """
         options = validate(cls.METADATA.options_model, options).model_dump(include=set(options))
         files = cls.raw_files(data if isinstance(data, list | tuple) else [data])
@@ -142,10 +120,9 @@ class Corpus(datasets.GeneratorBasedBuilder):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The raw files at a path, in a stable order.
+        """The raw files at a path, in a stable order: by default those of the first complete release of RELEASES.
 
-        By default those of the first complete release, if there are RELEASES; otherwise the file itself, or every file
-        below a folder that `is_raw`, hidden ones left out.
+        Without RELEASES it is the file itself, or every file below a folder that `is_raw`, hidden ones left out.
         """
         if cls.RELEASES:
             return find_release(path, cls.RELEASES, cls.METADATA.raw)
@@ -168,26 +145,18 @@ class Corpus(datasets.GeneratorBasedBuilder):
     def write(
         cls, files: list[Path], folder: Path, options: Mapping[str, Any], configs: Collection[str], work: Path
     ) -> dict[str, BuiltConfig]:
-        """Writes Parquet files of many rows, for a corpus with RESUMABLE; others are written from their `rows`.
+        """Writes configurations of a RESUMABLE corpus into an empty folder; others are written from their `rows`.
 
-        Args:
-            files: The raw files.
-            folder: The new output folder, empty; files are named by `build.shard`.
-            options: Those that the user chose, and always the seed.
-            configs: Configurations to write, in the order of METADATA.
-            work: The folder of an interrupted build if there was one, maybe of other options or raw data.
-
-        Returns:
-            Configuration -> what was written, see `build.read_built`.
+        The files are named by `build.shard`; `build.read_built` makes what is returned. `work` is the folder of an
+        interrupted build if there was one, maybe of other options or raw data.
         """
         raise NotImplementedError
 
     @abstractmethod
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row) in one pass over the raw files.
+        """Yields (split, row) in one pass; what is not used is counted: `self.dropped.skip(reason, place)`.
 
-        Whatever is not used is counted: `self.dropped[reason] += 1`, or with its place, `self.dropped.skip`. A file
-        that cannot be understood at all raises ValueError naming the file, the line and the cure.
+        A file that cannot be understood at all raises ValueError naming the file, the line and the cure.
         """
 
     def clean(
@@ -203,7 +172,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
             units: (split, unit) in the order of the rows.
             make_rows: Unit -> its rows, each with the texts that the rules judge.
             texts_of: Unit -> all its texts, which no split that comes later may hold.
-            rules: Asked in this order; the first that does not keep a row counts it.
+            rules: Asked in this order; the first that refuses a row counts it.
         """
         by_split: dict[str, list[Unit]] = defaultdict(list)
         for split, unit in units:
@@ -212,19 +181,15 @@ class Corpus(datasets.GeneratorBasedBuilder):
             for texts, row in (item for unit in by_split[split] for item in make_rows(unit)):
                 if all(rule.keep(*texts) for rule in rules):
                     yield split, row
-            for guard in (rule for rule in rules if isinstance(rule, LeakGuard)):
-                guard.hold_out(split, (text for unit in by_split[split] for text in texts_of(unit)))
+            for rule in rules:
+                if isinstance(rule, LeakGuard):
+                    rule.hold_out(split, (text for unit in by_split[split] for text in texts_of(unit)))
         for rule in rules:
             self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
 
     def read_splits(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Split -> rows, as tuples in the order of the columns; fills `dropped` and `facts`.
-
-        Raises:
-            ValueError: If no row is usable.
-        """
-        self.dropped.clear()
-        self.facts.clear()
+        """Split -> rows, as tuples in the order of the columns; fills `dropped` and `facts`."""
+        self.dropped, self.facts = Dropped(), Counter()
         files = [Path(file) for file in self.config.data_files["raw"]]
         # one pass for all splits: duplicates and leaks can only be seen across them; tuples take a third of a dict
         by_split: dict[str, list[tuple[Any, ...]]] = {}

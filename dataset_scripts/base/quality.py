@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 MINIMUM_WORDS = 4  # Ghafouri et al. (2024) drop texts of three words or fewer
-# Words that make up a third of running English and, each language taken for itself, little of any other.
+# words that make up a third of running English and, each language taken for itself, little of any other
 _STOP_WORDS = (
     "the of to and is that in it are be not this for as with on they would have from by at or an which their we you can"
 )
@@ -23,10 +23,7 @@ def normalise(text: str | None) -> str:
 
 
 def is_english(text: str) -> bool:
-    """Whether a text of some length (a discussion, not a sentence) is English, by its share of English stop words.
-
-    The rule cannot tell a text without letters or with very few words; both count as not English.
-    """
+    """Whether a text of some length (a discussion, not a sentence) is English, by its share of English stop words."""
     words = _WORD.findall(text.lower())
     return sum(word in ENGLISH for word in words) >= ENGLISH_SHARE * max(1, len(words))
 
@@ -40,11 +37,7 @@ class LeakGuard:
     """Keeps texts of held-out splits out of the others, however a copy is punctuated or capitalised.
 
     Groups are never divided, but people copy arguments from one discussion into another: such a text, trained on,
-    would be recognised in testing. Splits are to be processed in the order in which they are protected, the test
-    split first.
-
-    Attributes:
-        dropped: Reason -> rows.
+    would be recognised in testing. The split that is protected most, the test split, is to be held out first.
 
     Example:
         >>> guard = LeakGuard()
@@ -80,12 +73,9 @@ class LeakGuard:
 class PartGuard(LeakGuard):
     """A `LeakGuard` that keeps out parts of the reserved texts as well, and texts that such a text is a part of.
 
-    Some corpora divide into sentences, or phrases, what others have as one text. What counts are letters and digits, so
-    that neither spaces nor punctuation hide a part; texts with fewer than `LETTERS` of them are everybody's and only
-    looked for as a whole.
-
-    Args:
-        texts: All texts that will be asked about.
+    Some corpora divide into sentences, or phrases, what others have as one text. What counts are letters and digits;
+    texts with fewer than `LETTERS` of them are everybody's and only looked for as a whole. `texts` are all that will be
+    asked about.
     """
 
     LETTERS = 16  # about four words

@@ -64,18 +64,12 @@ class Member:
     """A file by itself or in an archive, unpacked; to be read before the next one is asked for.
 
     Whatever reads it raises a ValueError that names the file and the cure where it is cut off or damaged.
-
-    Attributes:
-        path: The file, or the archive that holds it.
-        name: Its path, in the archive where it is in one; without the ending of a compression.
-        stream: Its content.
-        number: How many files of the archive come before it.
     """
 
-    path: Path
-    name: str
-    stream: BinaryIO
-    number: int = 0
+    path: Path  # the file, or the archive that holds it
+    name: str  # its path, in the archive where it is in one; without the ending of a compression
+    stream: BinaryIO  # its content
+    number: int = 0  # how many files of the archive come before it
 
     def place(self, line: int | None = None) -> str:
         """Where this is, without local folders: `archive.zip:folder/name, line 3`."""
@@ -119,15 +113,14 @@ class Member:
     ) -> Iterator[tuple[int, dict[str, str]]]:
         """Yields (line, row by column); rows with more or fewer fields than the header are counted.
 
+        Quotes have a meaning in tables with commas alone. A missing column, or two of one name, raise ValueError.
+
         Args:
             dropped: Counts rows.
             columns: Those that there must be.
-            delimiter: Of fields; quotes have a meaning in tables with commas alone.
+            delimiter: Of fields.
             header: The columns, where the first line does not name them.
             comment: Beginning of lines that are passed over.
-
-        Raises:
-            ValueError: If a column is missing, or two have one name.
         """
         number = 0
 
@@ -211,14 +204,10 @@ class Member:
 
 
 def members(files: Path | Iterable[Path], wanted: Callable[[str], bool] = lambda name: True) -> Iterator[Member]:
-    """Yields every file, or every file in it where it is an archive, hidden files left out.
+    """Yields every file, or every file in it that is `wanted` by its name where it is an archive, hidden ones left out.
 
-    Args:
-        files: Plain, compressed (.gz, .xz, .bz2; also within an archive) or archives (`ARCHIVES`).
-        wanted: Whether a file in an archive is to be read, by its name in it.
-
-    Raises:
-        ValueError: If an archive is cut off, damaged or encrypted; the message says after how many files.
+    Files are plain, compressed (.gz, .xz, .bz2; also within an archive) or `ARCHIVES`. One that is cut off, damaged or
+    encrypted raises ValueError, which says after how many files.
     """
     for path in [files] if isinstance(files, Path) else files:
         if _is_archive(path):
@@ -241,10 +230,7 @@ def find_release(path: Path, releases: Sequence[Sequence[str]], needs: str) -> l
     Args:
         path: A folder, which is searched with those in it; of a file, the folder that it is in.
         releases: The names of each release's files, without ".gz".
-        needs: What the corpus needs, for the message.
-
-    Raises:
-        FileNotFoundError: If none is complete; the message names what is missing.
+        needs: What the corpus needs, for the message of FileNotFoundError if none is complete.
     """
     folder = path if path.is_dir() else path.parent
     files = {file.name.removesuffix(".gz"): file for file in sorted(folder.rglob("*"), reverse=True) if file.is_file()}

@@ -17,16 +17,13 @@ _BUILD = "build it with opinion corpus build CORPUS RAW -o"
 
 
 def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
-    """Loads one configuration of a data set.
+    """The splits of a configuration; `pairs` have their label as in `schema.PAIRS`, whatever the source calls it.
 
     Args:
         source: `demo`, one of its corpora (`demo:reviews`), a folder written by `opinion corpus build`, or a
             data set's id on the Hub.
         config: Configuration, e.g. `pairs`.
         cache_dir: Where prepared Arrow files are kept.
-
-    Returns:
-        The splits; `pairs` have their label as in `schema.PAIRS`, whatever the order of its names in the source.
 
     Raises:
         ValueError: If the source has no such configuration, or cannot be reached, or labels pairs in another way.
@@ -48,10 +45,11 @@ def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> D
 
 def has_config(source: str, config: str) -> bool:
     """Whether a data set (see `load_source`) has a configuration of this name; a source out of reach has none."""
+    path = Path(source).expanduser()
     try:
         if _is_demo(source):
             return _demo_corpus(source, config) is not None
-        return config in get_dataset_config_names(_location(source))
+        return config in get_dataset_config_names(str(path) if path.is_dir() else source)
     except (ValueError, OSError):
         return False
 
@@ -66,12 +64,6 @@ def source_name(source: str) -> str:
 
 def _is_demo(source: str) -> bool:
     return source.partition(":")[0] == DEMO
-
-
-def _location(source: str) -> str:
-    """The folder that a source is, or its id on the Hub."""
-    path = Path(source).expanduser()
-    return str(path) if path.is_dir() else source
 
 
 def _demo_corpus(source: str, config: str) -> Metadata | None:
@@ -96,17 +88,19 @@ def _load_demo(source: str, config: str, cache: str) -> DatasetDict:
 
 def _load(source: str, config: str, cache: str) -> DatasetDict:
     path = Path(source).expanduser()
-    if path.is_dir() and not (path / "README.md").is_file():
-        raise ValueError(f"{path} has no README.md: {_BUILD} {path}")
     if path.is_file():
         raise ValueError(f"{path} is a file: name a folder; {_BUILD} FOLDER")
     if missing_folder(source):
         raise ValueError(f"there is no folder {path}; {_BUILD} {path}")
+    if path.is_dir() and not (path / "README.md").is_file():
+        raise ValueError(f"{path} has no README.md: {_BUILD} {path}")
     try:
-        if path.is_dir() and config not in (configs := get_dataset_config_names(str(path))):
+        if not path.is_dir():
+            return load_dataset(source, config, cache_dir=cache)
+        if config not in (configs := get_dataset_config_names(str(path))):
             corpora = ", ".join(name for name in list_corpora() if config in load_metadata(name).configs)
             raise ValueError(f"it has {', '.join(configs)}, not {config!r}, which {corpora or 'no corpus'} has")
-        return load_dataset(_location(source), config, cache_dir=cache)
+        return load_dataset(str(path), config, cache_dir=cache)
     except (ValueError, OSError) as error:
         raise ValueError(
             f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "

@@ -13,20 +13,17 @@ if TYPE_CHECKING:
 SEED = 42
 SPLITS = ("train", "validation", "test")
 SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # as releases call them -> as we do
+# the 9:1 split of Ghafouri et al. (2024, section 4.1) with the validation part taken from training
 FRACTIONS = {"train": 0.85, "validation": 0.05, "test": 0.10}
 
 
 def split_groups(groups: Iterable[str], fractions: dict[str, float] = FRACTIONS, seed: int = SEED) -> dict[str, str]:
-    """Assigns every group to one split; the result depends on the set of groups and the seed alone.
+    """Group -> its split, which depends on the set of groups and the seed alone; every split gets at least one group.
 
     Args:
         groups: Group identifiers; repeated ones count once.
-        fractions: Split name -> share, in (0, 1], summing to 1. By default 85 / 5 / 10 %: the 9:1 split of Ghafouri et
-            al. (2024, section 4.1) with the validation part taken from training.
+        fractions: Split -> share, in (0, 1], summing to 1.
         seed: Seed of the shuffle.
-
-    Returns:
-        Group -> split name. Every split gets at least one group.
 
     Raises:
         ValueError: If the shares do not sum to 1 or there are fewer groups than splits.
@@ -44,13 +41,10 @@ def split_groups(groups: Iterable[str], fractions: dict[str, float] = FRACTIONS,
 
 
 def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
-    """Numbers the groups of items that belong together, directly or by way of others, because they share a key.
+    """The group of each item, from 0 in the order of its first one; items that share a key are of one group.
 
     Args:
-        keys: The keys of each item, n of them, such as the texts of a debate.
-
-    Returns:
-        The group of each item, from 0 in the order of its first item; n numbers.
+        keys: The keys of each item, such as the texts of a debate.
 
     Example:
         >>> linked_groups([["a", "b"], ["c"], ["b", "d"], ["d"]])

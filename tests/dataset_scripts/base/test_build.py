@@ -173,7 +173,7 @@ def test_no_rows_are_said(raw, tmp_path, corpus):
     before = json.loads((out / "summary.json").read_text())
     result = corpus("build", "stream", raw, "-o", out, "--config", "reply")
     message = (
-        "error: stream (reply): no usable row in 2 file(s); it needs a folder of files, one text a line. Dropped: {'"
+        "error: stream (reply): no usable row in 2 file(s); it needs a folder of files, one text a line. Dropped: {"
     )
     assert result.exit_code == 2 and message in result.stderr
     assert json.loads((out / "summary.json").read_text()) == before  # the earlier build stays
