@@ -1,179 +1,227 @@
-"""What it costs to ask a corpus: embedded once here, or read pair by pair by a cross-encoder; and how it grows.
+"""What it costs to ask a collection of texts, beside what else one would do.
 
-    python -m tests.benchmarks.search                                   # 10,000 invented texts, 100 statements
-    python -m tests.benchmarks.search --texts tweets.csv --sizes 1000,10000
-    python -m tests.benchmarks.search --sizes 1000,10000,100000         # the growth, too
+    python -m tests.benchmarks.search asking --sizes 1000,10000          # embedding, beside reading every pair
+    python -m tests.benchmarks.search shortlists --sizes 10000,1000000   # exact search, beside FAISS lists
+    python -m tests.benchmarks.search ranking                            # cached embeddings, beside reading every pair
 
-The texts are invented from templates, distinct, and as long as tweets. The cross-encoder has the weights of the same
-encoder with a fresh head of one label: what it answers means nothing, what it costs is what any trained one of this
-size costs. It is measured on a sample of pairs of the same statements and texts, in the same run, and multiplied.
+Texts are invented, and cross-encoders have the weights of the same encoder under an untrained head: what they answer
+means nothing, what it costs is what any trained one of this size costs. Seconds are those of the processor, of all its
+threads (OMP_NUM_THREADS=1 for one).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import multiprocessing
 import random
-import resource
-import statistics
 import tempfile
-import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from pathlib import Path
+from statistics import median
+from time import process_time
 from typing import Any
 
-THINGS = ("the tram line", "the night market", "the new bicycle lane", "the public library", "the city pool",
-          "the harbour ferry", "the school canteen", "the street mural", "the summer festival", "the river park",
-          "the car park", "the housing plan", "the bus lane", "the waste depot", "the music school")  # fmt: skip
-VIEWS = ("I am glad that {}", "Nobody asked us whether {}", "It is high time that {}", "I cannot accept that {}",
-         "Proud to vote so that {}", "My neighbours keep asking why {}", "It is a disgrace that {}",
-         "Thank you to everyone who made sure that {}", "We were promised that {}")  # fmt: skip
-FATES = ("{} stays open on Sundays", "{} gets more money", "{} is closed before winter", "{} is free for children",
-         "{} costs twice as much as last year", "{} is run by the town again", "{} moves to the old station",
-         "{} is finished in time")  # fmt: skip
-REASONS = ("because families depend on it", "and the council has known this for years", "whatever the mayor may say",
-           "since the numbers speak for themselves", "and I will say so at the meeting tonight",
-           "although the budget is short", "while other towns do better", "because it is our money after all",
-           "and that is what the last election was about", "before another year is lost")  # fmt: skip
-TAILS = ("#town", "#council", "#budget", "Read more: https://example.org/{}", "@council, please answer.",
-         "See you on {} March!", "{} people have signed already.", "")  # fmt: skip
+import numpy as np
+import pandas as pd
 
-now = time.perf_counter  # or processor seconds, see --clock
-REPORT = """
-{texts:,} texts: embedding {embedding:.1f} s ({rate:.0f} texts/s), without loading the model ({loading:.1f} s)
-  first question answered after {first:.1f} s, each further one takes {further:.3f} s
-  all statements in one call {together:.3f} s: {encoding:.3f} s to encode them, {searching:.3f} s to search and list
-  peak of memory so far {peak_mib:.0f} MiB"""
-CROSS = """
-cross-encoder on {texts:,} texts: {hours:.2f} h for all statements, {ratio:,.0f} times as long as embedding and asking;
-  {further_seconds:.0f} s for a further question, {ratio_further:,.0f} times as long"""
+from dataset_scripts.base.tables import show
+from modeling.search import nearest
+
+THINGS = ("the tram line", "the night market", "the library", "the city pool", "the ferry", "the mural", "the car park")
+FATES = ("stays open on Sundays", "gets more money", "is closed before winter", "is free for children", "costs more")
+VIEWS = ("I want that", "I do not want that", "Nobody asked us whether", "I cannot accept that", "It is high time that")
+REASONS = ("because families depend on it", "whatever the mayor may say", "since the numbers speak for themselves", "")
+OPINIONS = [f"{view} {thing} {fate}." for thing, fate, view in product(THINGS, FATES, VIEWS)]
+QUESTIONS, SHORTLIST = 200, 50
+NOISE = 0.35  # of the length of a vector
 
 
-def invent(count: int, seed: int = 0) -> list[str]:
-    """Distinct texts of 60 to 250 characters."""
-    draw = random.Random(seed)
-    texts: dict[str, None] = {}
+def invent(count: int, words: int = 25) -> list[str]:
+    """Distinct texts of about so many words."""
+    draw, texts = random.Random(0), {}
     while len(texts) < count:
-        text = draw.choice(VIEWS).format(draw.choice(FATES).format(draw.choice(THINGS)))
-        for reason in draw.sample(REASONS, draw.randint(1, 3)):
-            text += f", {reason}"
-        texts[f"{text}. {draw.choice(TAILS).format(draw.randint(1, 99999))}".strip()] = None
+        text = f"{draw.randint(1, 10**6):,} people have signed."
+        while len(text.split()) < words:
+            text += f" {draw.choice(OPINIONS)[:-1]}, {draw.choice(REASONS)}."
+        texts[text] = None
     return list(texts)
 
 
-def statements(count: int) -> list[str]:
-    """Short opinions on the same matters."""
-    return [f"{verb} {fate.format(thing)}." for thing in THINGS for fate in FATES
-            for verb in ("I want that", "I do not want that")][:count]  # fmt: skip
+def seconds(function: Callable[[], Any], rounds: int = 1) -> float:
+    """Median of some calls."""
+    times = []
+    for _ in range(rounds):
+        begin = process_time()
+        function()
+        times.append(process_time() - begin)
+    return median(times)
 
 
-def read_texts(path: Path, count: int) -> list[str]:
-    """The first distinct texts of a file."""
-    from modeling.search import texts as sources
-
-    texts = list(sources.read_texts(path).texts)
-    if len(texts) < count:
-        raise SystemExit(f"{path} has {len(texts):,} distinct texts, --sizes asks for {count:,}")
-    return texts[:count]
+def report(rows: list[dict[str, Any]], grows: dict[str, str], by: str) -> None:
+    """A table, and exponents of growth: 1 where twice the texts take twice as long, 2 where each meets each."""
+    frame = pd.DataFrame(rows)
+    print(show(frame))
+    for column, name in grows.items() if len(rows) > 1 else ():
+        print(f"growth of {name}: {np.polyfit(np.log(frame[by]), np.log(frame[column]), 1)[0]:.2f}")
 
 
-def measure_index(texts: list[str], asked: list[str], model: str, folder: Path) -> dict[str, Any]:
-    """Seconds of embedding, of the first question, of further ones, and of all in one call; the peak of memory."""
-    from modeling.base.models import load_model
-    from modeling.search.index import Index
-
-    source = folder / f"{len(texts)}.jsonl"
-    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
-    loading = _seconds(lambda: load_model(model))
-    start = now()
-    index = Index.build(source, folder / str(len(texts)), model=model)
-    embedding = now() - start - loading
-    index.ask(asked[0])
-    first = now() - start
-    further = [_seconds(lambda statement=statement: index.ask(statement)) for statement in asked]
-    encoding = min(_seconds(lambda: index.encode(asked)) for _ in range(3))
-    together = min(_seconds(lambda: index.ask(asked)) for _ in range(3))
-    vectors = index.encode(asked)
-    index.encode = lambda _: vectors  # type: ignore[method-assign]
-    searching = min(_seconds(lambda: index.ask(asked)) for _ in range(5))
-    return {"texts": len(texts), "loading": loading, "embedding": embedding, "first": first,
-            "further": statistics.median(further), "together": together, "encoding": encoding, "searching": searching,
-            "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}  # fmt: skip
-
-
-def measure_cross_encoder(texts: list[str], asked: list[str], model: str, pairs: int) -> float:
-    """Seconds per (statement, text) pair, over a seeded sample, in the library's batches sorted by length."""
+def cross_encoder(model: str, length: int) -> Any:
+    """A cross-encoder of a model's weights that reads pairs of at most so many tokens."""
     from sentence_transformers import CrossEncoder
 
     from modeling.base.models import resolve
 
-    encoder = CrossEncoder(resolve(model).path, num_labels=1, max_length=256)
-    draw = random.Random(1)
-    sample = [(draw.choice(asked), draw.choice(texts)) for _ in range(pairs)]
-    encoder.predict(sample[:32], batch_size=128, show_progress_bar=False)
-    return _seconds(lambda: encoder.predict(sample, batch_size=128, show_progress_bar=False)) / pairs
+    encoder = CrossEncoder(resolve(model).path, num_labels=1, max_length=length)
+    encoder.tokenizer.model_max_length = length
+    return encoder
 
 
-def _seconds(function: Callable[[], Any]) -> float:
-    start = now()
-    function()
-    return now() - start
+def asking(sizes: list[int], model: str) -> None:
+    """Embeds texts and asks a hundred statements; a cross-encoder reads 500 of the pairs, its time is multiplied."""
+    from modeling.base.models import load_model
+    from modeling.search.index import Index
+
+    texts, asked, encoder = invent(max(sizes)), OPINIONS[:100], load_model(model)
+    cross, draw = cross_encoder(model, 256), random.Random(1)
+    pairs = [(draw.choice(asked), draw.choice(texts)) for _ in range(500)]
+    pair = seconds(lambda: cross.predict(pairs, batch_size=128, show_progress_bar=False), 2) / len(pairs)
+
+    def measure(size: int) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            frame = pd.DataFrame({"text": texts[:size]})
+            embedding = seconds(lambda: Index.build(frame, folder, model=encoder))
+            index = Index.open(folder, encoder)
+            further = median(seconds(lambda statement=statement: index.ask(statement)) for statement in asked)
+            together, vectors = seconds(lambda: index.ask(asked), 3), index.encode(asked)
+            index.encode = lambda _: vectors  # type: ignore[method-assign]
+            searching = seconds(lambda: index.ask(asked), 5)
+        return {
+            "texts": size,
+            "embedding, s": embedding,
+            "further question, s": further,
+            "100 statements, s": together,
+            "of these search, s": searching,
+            "cross-encoder, h": pair * size * len(asked) / 3600,
+            "times as long": pair * size * len(asked) / (embedding + together),
+            "of a further question": pair * size / further,
+        }
+
+    measure(32)  # whatever is slow the first time
+    rows = [measure(size) for size in sizes]
+    report(rows, {"embedding, s": "embedding", "of these search, s": "searching"}, "texts")
+    print(f"cross-encoder: {1000 * pair:.1f} ms a pair")
 
 
-def slope(sizes: list[int], seconds: list[float]) -> float:
-    """Exponent of growth: 1 where twice the texts take twice as long, 2 where they take four times as long."""
-    import numpy as np
+def draw_vectors(count: int, seeds: np.ndarray) -> np.ndarray:
+    """Unit vectors around mixtures of two seeds, with noise of the covariance of all; shape (count, d), float32."""
+    generator = np.random.default_rng(0)
+    shape = np.linalg.cholesky(np.cov(seeds.T) + 1e-6 * np.eye(seeds.shape[1])).T.astype(np.float32)
+    shape *= NOISE / np.sqrt((shape**2).sum())
+    vectors = np.empty((count, seeds.shape[1]), np.float32)
+    for start in range(0, count, nearest.BLOCK):
+        block = vectors[start : start + nearest.BLOCK]
+        one, other = generator.integers(len(seeds), size=(2, len(block)))
+        share = generator.uniform(0.5, 1, size=(len(block), 1)).astype(np.float32)
+        block[:] = share * seeds[one] + (1 - share) * seeds[other]
+        block += generator.standard_normal(block.shape, np.float32) @ shape
+        block /= np.linalg.norm(block, axis=1, keepdims=True)
+    return vectors
 
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+def asked_alone(folder: Path, kind: str) -> tuple[list[np.ndarray], dict[str, Any]]:
+    """Opens vectors, or lists of them, and asks the questions one by one: answers; time, and memory that it adds."""
+    before = resident()
+    vectors, questions = (np.load(folder / name, mmap_mode="r") for name in ("exact", "questions.npy"))
+    lists = nearest.read(folder / "lists", len(vectors)) if kind == "lists" else None
+    answers, times = [], []
+    for question in questions:
+        begin = process_time()
+        if lists is None:
+            numbers, _ = nearest.exact(vectors.__getitem__, len(vectors), question[None], SHORTLIST)
+        else:
+            numbers, _ = nearest.approximate(lists, vectors.__getitem__, question[None], SHORTLIST)
+        times.append(1000 * (process_time() - begin))
+        answers.append(numbers[0])
+    allocated, mapped = resident() - before
+    disk, worst = (folder / kind).stat().st_size / 2**20, float(np.percentile(times, 95))
+    facts = {"ms": median(times), "95 % below": worst, "on disk, MiB": disk}
+    return answers, facts | {"allocated, MiB": allocated, "mapped and read, MiB": mapped}
+
+
+def resident() -> np.ndarray:
+    """MiB that this process has allocated, and MiB of files that it has mapped and read (Linux)."""
+    lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return np.array([int(lines[name].split()[0]) / 1024 for name in ("RssAnon", "RssFile")])
+
+
+def shortlists(sizes: list[int], model: str) -> None:
+    """Shortlists of 50 for 200 questions, out of vectors drawn around those of 2,000 texts."""
+    from modeling.base.models import load_model
+
+    nearest.load_faiss()
+    seeds = load_model(model).encode(invent(2000), normalize_embeddings=True, show_progress_bar=False)
+    rows: dict[str, list[dict[str, Any]]] = {"exact": [], "lists": []}
+    for size in sizes:
+        vectors = draw_vectors(size + 2 * QUESTIONS, seeds)
+        with tempfile.TemporaryDirectory() as name:
+            folder, nobody = Path(name), np.full(QUESTIONS, -1)
+            for file, block in (("exact", vectors[:size]), ("questions.npy", vectors[size : size + QUESTIONS])):
+                with (folder / file).open("wb") as stream:
+                    np.save(stream, block)
+            arguments = vectors.__getitem__, size, vectors[size + QUESTIONS :], nobody, folder / "lists"
+            building = seconds(lambda: nearest.build(*arguments))  # noqa: B023
+            for kind in rows:
+                with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # memory of its own
+                    answers, facts = pool.submit(asked_alone, folder, kind).result()
+                if kind == "exact":
+                    wanted = answers
+                recall = np.mean([np.isin(want, answer).mean() for want, answer in zip(wanted, answers, strict=True)])
+                build = building if kind == "lists" else 0.0
+                rows[kind].append({"vectors": size, "kind": kind, "build, s": build, "recall": float(recall)} | facts)
+    for kind, table in rows.items():
+        report(table, {"ms": kind}, "vectors")
+
+
+def ranking(candidates: int, model: str) -> None:
+    """Ranks candidates of 190 words by a Bipolar-encoder's heads, from cached embeddings, and by a cross-encoder."""
+    from modeling.base.models import load_backbone, resolve
+    from modeling.bipolar.encoder import BipolarEncoder
+    from modeling.bipolar.heads import BipolarHeads
+
+    encoder = load_backbone(resolve(model))
+    bipolar = BipolarEncoder(encoder, BipolarHeads(encoder.get_embedding_dimension()))
+    cross = cross_encoder(model, min(2 * encoder.max_seq_length, encoder[0].model.config.max_position_embeddings))
+    point, *texts = invent(candidates + 1, 190)
+    u, cached, pairs = bipolar.encode([point])[0], bipolar.encode(texts), [(point, text) for text in texts]
+    ways = {
+        "cross-encoder, all pairs": lambda: cross.predict(pairs, batch_size=32, show_progress_bar=False),
+        "classifier on cached embeddings": lambda: bipolar.margins(u, cached),
+        "classifier and retrieval on cached embeddings": lambda: bipolar.rank_embeddings(u, cached, candidates),
+        "the same, the point encoded first": lambda: bipolar.rank(point, texts, candidate_embeddings=cached),
+    }
+    times = [1000 * min(seconds(way, 3 if "cross" in name else 20) for _ in range(2)) for name, way in ways.items()]
+    frame = pd.DataFrame({f"{candidates} candidates": list(ways), "ms": times})
+    print(show(frame.assign(**{"cross-encoder takes as many times as long": times[0] / frame["ms"]})))
 
 
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=Path, help="a file of texts instead of invented ones")
-    parser.add_argument("--sizes", default="10000", help="numbers of texts, e.g. 1000,10000,100000")
-    parser.add_argument("--statements", type=int, default=100, help="questions, 240 at most (default: %(default)s)")
-    parser.add_argument("--pairs", type=int, default=1000, help="sample for the cross-encoder (default: %(default)s)")
-    parser.add_argument("--model", default="bundled", help="'bundled', a folder with a known base, or a Hub id")
-    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall",
-                        help="cpu: seconds of the processor; for one thread beside other work")  # fmt: skip
-    parser.add_argument("--json", type=Path, help="file to write the figures to")
+    parser.add_argument("what", choices=("asking", "shortlists", "ranking"))
+    parser.add_argument("--sizes", default="10000", help="numbers of texts, e.g. 1000,10000,100000 (default: 10000)")
+    parser.add_argument("--candidates", type=int, default=50, help="to rank (default: %(default)s)")
+    parser.add_argument("--model", default="bundled", help="'bundled' or a Hub id (default: %(default)s)")
     options = parser.parse_args()
-    global now
-    now = time.process_time if options.clock == "cpu" else time.perf_counter
-    sizes, asked = sorted(int(size) for size in options.sizes.split(",")), statements(options.statements)
-    texts = read_texts(options.texts, sizes[-1]) if options.texts else invent(sizes[-1])
-    print(
-        f"{len(texts):,} texts of {statistics.mean(map(len, texts)):.0f} characters on average, {len(asked)} statements"
-    )
-    figures: dict[str, Any] = {"indexes": []}
-    with tempfile.TemporaryDirectory() as folder:
-        measure_index(texts[:32], asked, options.model, Path(folder))  # imports, and whatever is slow the first time
-        for size in sizes:
-            found = measure_index(texts[:size], asked, options.model, Path(folder))
-            figures["indexes"].append(found)
-            print(REPORT.format(**found, rate=size / found["embedding"]), flush=True)
-            _write(figures, options.json)
-    pair = figures["cross_pair"] = measure_cross_encoder(texts, asked, options.model, options.pairs)
-    print(f"\ncross-encoder: {1000 * pair:.1f} ms a pair ({options.pairs:,} measured)")
-    for found in figures["indexes"]:
-        seconds = pair * found["texts"]
-        ratios = {"ratio": seconds * len(asked) / (found["embedding"] + found["together"]),
-                  "ratio_further": seconds / found["further"]}  # fmt: skip
-        print(CROSS.format(**found | ratios, hours=seconds * len(asked) / 3600, further_seconds=seconds))
-        found |= ratios
-    if len(sizes) > 1:
-        figures["slopes"] = {
-            key: slope(sizes, [found[key] for found in figures["indexes"]]) for key in ("embedding", "searching")
-        }
-        print("\ngrowth, as an exponent of the number of texts (2: every text compared with every other): "
-              + ", ".join(f"{key} {value:.2f}" for key, value in figures["slopes"].items()))  # fmt: skip
-    _write(figures, options.json)
+    from modeling.base.run import quiet
 
-
-def _write(figures: dict[str, Any], path: Path | None) -> None:
-    if path:
-        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    quiet()
+    if options.what == "ranking":
+        ranking(options.candidates, options.model)
+    else:
+        sizes = sorted(int(size) for size in options.sizes.split(","))
+        (asking if options.what == "asking" else shortlists)(sizes, options.model)
 
 
 if __name__ == "__main__":

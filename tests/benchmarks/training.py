@@ -104,8 +104,8 @@ def measure(way: str, rows: Any, **settings: Any) -> float:
     """Trains a fresh model for one epoch; triplets per second."""
     from transformers import set_seed
 
-    from modeling.base.rooms import get_system
     from modeling.base.recipe import load_recipe
+    from modeling.base.rooms import get_system
     from modeling.base.system import Data
 
     recipe = load_recipe("stance-demo", {name: str(value) for name, value in (SETTINGS | settings).items()})
