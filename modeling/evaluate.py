@@ -127,7 +127,7 @@ def _check_sources(system: str, sources: dict[str, list[str]]) -> None:
 def measure(
     models: list[str], system: str, overrides: dict[str, str], base: str | None = None, folder: Path | None = None
 ) -> dict[str, Any]:
-    """Evaluates models on a system's test data.
+    """Evaluates models on a system's test data: what table.md and results.json are made of.
 
     Args:
         models: See `modeling.base.models.load_model`; the same one may come twice.
@@ -135,9 +135,6 @@ def measure(
         overrides: Options of its demonstration's recipe that differ.
         base: Untrained encoder; None: the one that the first model records; "none": the same, without a column.
         folder: Plots go to its `plots/`; None draws none.
-
-    Returns:
-        What table.md and results.json are made of.
 
     Raises:
         ValueError: If a model or a source cannot be loaded; before anything that takes long.

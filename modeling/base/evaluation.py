@@ -57,11 +57,9 @@ class Evaluator(BaseEvaluator):
 
     @abstractmethod
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Any:
-        """What the metrics and the plot are computed from; slow. None where the rows have nothing to measure.
+        """What metrics and plot are computed from; slow. None where the rows have nothing to measure.
 
-        Args:
-            model: The encoder.
-            cache: Folder where vectors of a model that does not change are kept.
+        Vectors of a model that does not change are kept in the folder `cache`.
         """
 
     @abstractmethod
@@ -157,11 +155,11 @@ def evaluate_models(
     caches: Mapping[str, Path],
     folder: Path | None,
 ) -> list[dict[str, Any]]:
-    """Evaluates models and draws the plots.
+    """Evaluates models, label -> encoder, and draws the plots.
 
     Args:
         evaluators: What is measured; one whose rows have nothing to measure is left out.
-        models: Label -> encoder.
+        models: The encoders.
         caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
         folder: Plots go to its `plots/`; None draws none.
 

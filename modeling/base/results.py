@@ -41,11 +41,7 @@ def evaluate_run(
     base: SentenceTransformer,
     trained: SentenceTransformer,
 ) -> dict[str, Any]:
-    """Evaluates the base and the merged model, as loaded from its files, on the test split, and draws the plots.
-
-    Returns:
-        The facts that cards and reports are written from.
-    """
+    """Evaluates the base and the merged model, as loaded from its files; the facts of cards and reports."""
     recipe, paper, base_id = system.recipe, system.paper, system.backbone.hub_id
     folder, models = recipe.run_dir / "merged", {"base": base, "trained": trained}
     shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
@@ -106,10 +102,7 @@ def memory(cache_dir: str | Path) -> Memory:
 
 
 def comparison(
-    results: Mapping[str, Any],
-    shown: str = "headline",
-    heads: Mapping[str, str] = RUN,
-    base: str | None = "base",
+    results: Mapping[str, Any], shown: str = "headline", heads: Mapping[str, str] = RUN, base: str | None = "base"
 ) -> pd.DataFrame:
     """Our figures, and the paper's beside them where there are any.
 
@@ -118,9 +111,6 @@ def comparison(
         shown: Whether the `headline` or all `measures` are shown.
         heads: Label of a model -> head of its column.
         base: Label of the untrained encoder, whose column stands beside that of the paper's; None if it has none.
-
-    Returns:
-        Columns `measure`, `data`, `rows`, and those of the figures, None where there is none.
     """
     evaluations, paper, columns = results["evaluations"], results["paper"], []
     if any(metric in paper for each in evaluations for metric in each["measures"]):
@@ -164,17 +154,12 @@ def paper_note(results: Mapping[str, Any]) -> str:
 def summarise(
     summary: Mapping[str, Any] | None, evaluations: Sequence[Mapping[str, Any]], heads: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The paper's own table of models, and ours below them.
-
-    Args:
-        summary: See `Paper`; None where it has no such table.
-        evaluations: From `evaluate_models`.
-        heads: Label of a model in them -> its name in the table.
+    """The paper's own table of models, and ours below them; `heads` is label -> name in the table.
 
     Returns:
         `title`, `note`, `columns`, `rows` (whose they are, the model and its cells; empty where not all metrics of the
         column were measured, marked where on other data than the paper's) and `places`: what ours were measured on.
-        None without a table.
+        None where the paper has no such table.
     """
     if summary is None:
         return None
