@@ -39,13 +39,14 @@ class Evaluator(BaseEvaluator):
         measures: Metric key (without prefix) -> what it means, in words; all that help to read a table with room.
     """
 
+    task = "sentence-similarity"
     rows: int = 0
     headline: tuple[str, ...] = ()
     measures: Mapping[str, str] = {}
 
-    def __init__(self, name: str, title: str, dataset: str, dataset_id: str, task: str = "sentence-similarity") -> None:
+    def __init__(self, name: str, title: str, dataset: str, dataset_id: str) -> None:
         super().__init__()
-        self.name, self.title, self.dataset, self.dataset_id, self.task = name, title, dataset, dataset_id, task
+        self.name, self.title, self.dataset, self.dataset_id = name, title, dataset, dataset_id
         self.primary_metric = f"{name}_{self.headline[0]}"
 
     def __call__(self, model: SentenceTransformer, *args: Any, **kwargs: Any) -> dict[str, float | int | None]:
