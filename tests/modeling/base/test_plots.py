@@ -61,13 +61,12 @@ def test_dots_are_ours_with_intervals_and_rings_of_the_paper(figures, tmp_path):
     dots(frame, tmp_path / "p.png", "title", "Pearson", panel="metric")
     left, right = figures[0].axes
     assert [label.get_text() for label in left.get_yticklabels()] == ["cosine", "WMD", "SPICE"]
-    filled = {
-        line.get_markerfacecolor() != "none": list(line.get_xdata())
-        for line in left.lines
-        if line.get_marker() != "None"
+    *ours_and_papers, _ = left.lines  # the last one is the origin
+    assert {line.get_markerfacecolor() == "none": list(line.get_xdata()) for line in ours_and_papers} == {
+        False: [0.4, 0.2],
+        True: [0.25],
     }
-    assert filled == {True: [0.4, 0.2], False: [0.25]}
-    assert [list(line.get_xdata()) for line in right.lines if line.get_marker() != "None"] == [[0.1]]
+    assert list(right.lines[0].get_xdata()) == [0.1]
     assert [text.get_text() for text in figures[0].legends[0].texts] == ["laptop", "laptop, paper", "phone, paper"]
 
 

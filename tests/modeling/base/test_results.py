@@ -5,7 +5,6 @@ from importlib.metadata import version
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -18,7 +17,6 @@ from modeling.base.results import (
     demonstrations,
     environment,
     legend,
-    memory,
     print_report,
     render_summary,
     summarise,
@@ -36,19 +34,13 @@ tables:
   - table: Table 2
     data: tweets
     base: {found: 129}
-    rows:
-      - settings: {lora: true}
-        values: {found: 47, precision: 0.91}
+    rows: [{settings: {lora: true}, values: {found: 47, precision: 0.91}}]
   - table: Table 1
     metric: stance_kl
     base: 0.5
     axis: margin
     points: [0.1, 0.2]
-    rows:
-      - settings: {lora: true, depth: null}
-        values: [1, 2]
-      - settings: {lora: false}
-        values: [3, 4]
+    rows: [{settings: {lora: true, depth: null}, values: [1, 2]}, {settings: {lora: false}, values: [3, 4]}]
 summary:
   title: Table 7
   note: Invented.
@@ -101,23 +93,25 @@ def test_a_table_becomes_figures(paper):
 
 
 @pytest.mark.parametrize(
-    ("settings", "trained"),
+    ("lora", "margin", "depth", "trained"),
     [
-        ({"lora": True, "margin": 0.2, "depth": None}, 2),
-        ({"lora": True, "margin": 0.2, "depth": 3}, None),  # the paper had none of this
-        ({"lora": False, "margin": 0.1, "depth": 3}, 3),  # the paper does not say
-        ({"lora": False, "margin": 0.15, "depth": None}, None),
+        (True, 0.2, None, 2),
+        (True, 0.2, 3, None),  # the paper had none of this
+        (False, 0.1, 3, 3),  # the paper does not say
+        (False, 0.15, None, None),
     ],
 )
-def test_a_figure_applies_to_options_that_have_all_its_settings(paper, settings, trained):
-    assert paper().printed(settings)["stance_kl"] == {"table": "Table 1", "data": "", "base": 0.5, "trained": trained}
+def test_a_figure_applies_to_options_that_have_all_its_settings(paper, lora, margin, depth, trained):
+    printed = paper().printed({"lora": lora, "margin": margin, "depth": depth})
+    assert printed["stance_kl"] == {"table": "Table 1", "data": "", "base": 0.5, "trained": trained}
 
 
-def test_corpora_are_settings_as_parts_of_names(paper):
+@pytest.mark.parametrize(
+    ("data", "applies"), [(["x/Kialo", "my-mr"], False), (["data/kialo-1", "mr"], True), (["kialo"], False)]
+)
+def test_corpora_are_settings_as_parts_of_names(paper, data, applies):
     of = paper("settings: {lora: true}", "settings: {data: [kialo, mr]}")
-    for data, applies in ((["x/Kialo", "my-mr"], False), (["data/kialo-1", "mr"], True), (["kialo"], False)):
-        printed = of.printed({"data": data, "lora": None, "margin": 1})
-        assert (printed["found"]["trained"] is not None) == applies
+    assert (of.printed({"data": data, "lora": None, "margin": 1})["found"]["trained"] is not None) == applies
 
 
 @pytest.mark.parametrize("base", ["org/big-encoder", "other/Big-Encoder", "org/small-encoder"])
@@ -131,13 +125,10 @@ def test_a_figure_stands_only_beside_the_same_base_and_data(paper, base, data):
 def test_the_paper_stands_beside_our_figures():
     first = evaluation("stance", "auroc", "demo", base=0.5, trained=None)
     first["headline"].append("stance_n")
-    first["measures"]["stance_n"] = "pairs"
     first["figures"]["base"]["stance_n"], first["figures"]["trained"]["stance_n"] = 1234, 7
     second = evaluation("similarity", "spearman", "sts", base=0.83, trained=-0.1)
-    results = {
-        "evaluations": [first, second],
-        "paper": {"similarity_spearman": {"base": 0.83, "trained": 0.8}},
-    }
+    paper = {"similarity_spearman": {"base": 0.83, "trained": 0.8}}
+    results = {"evaluations": [first, second], "paper": paper}
     frame = comparison(results)
     assert frame.columns.tolist() == ["measure", "data", "rows", "paper, base", "base", "paper", "ours"]
     assert rows_of(markdown(frame)) == [
@@ -152,15 +143,12 @@ def test_the_paper_stands_beside_our_figures():
     assert comparison(results, heads={"trained": "paper"}, base=None)["paper"].values.tolist()[2] == [0.8, -0.1]
 
 
-def test_measures_are_explained_where_they_stand():
-    sgts = [evaluation(f"sgts_{data}", "auroc", data) for data in ("mr", "imdb")]
-    for each in sgts:
-        each["measures"][f"{each['name']}_n"] = "pairs"
-    assert legend({"evaluations": sgts}) == "auroc: the auroc."
-    assert legend({"evaluations": sgts}, "measures") == "auroc: the auroc; n: pairs."
-    two = evaluation("a", "one_share", "d") | {"headline": ["a_one_share", "a_other_share"]}
-    two["measures"] = dict.fromkeys(two["headline"], "the share")
-    assert legend({"evaluations": [two]}) == "one_share, other_share: the share."
+def test_measures_are_explained_once():
+    evaluations = [evaluation(f"sgts_{data}", "auroc", data) for data in ("mr", "imdb")]
+    for each in evaluations:
+        each["measures"] |= dict.fromkeys((f"{each['name']}_n", f"{each['name']}_all"), "pairs")
+    assert legend({"evaluations": evaluations}) == "auroc: the auroc."
+    assert legend({"evaluations": evaluations}, "measures") == "auroc: the auroc; n, all: pairs."
 
 
 def test_our_rows_below_the_papers(paper):
@@ -215,9 +203,8 @@ def test_demonstrations_are_measured_as_queries_and_documents_where_these_differ
         (row,) = demonstrate(system, encoders)
         assert row["cosines"] == {"base": sign * 0.6, "trained": -sign}
     frame = demonstrations({"demonstrations": [row]})
-    assert frame.to_dict("records") == [
-        {"relation": "opposite", "first": "a", "second": "b", "base": "-0.60", "ours": "1.00"}
-    ]
+    texts = {"relation": "opposite", "first": "a", "second": "b"}
+    assert frame.to_dict("records") == [texts | {"base": "-0.60", "ours": "1.00"}]
 
 
 def test_options_that_may_be_published():
@@ -227,26 +214,35 @@ def test_options_that_may_be_published():
     options = recipe.public_options()
     assert "secret" not in str(options) and "unannounced" not in str(options)
     # what another person needs to do the same again
-    for key in ("seed", "epochs", "batch_size", "learning_rate", "lora_rank", "max_length", "warmup", "weight_decay"):
+    for key in (
+        "seed",
+        "epochs",
+        "batch_size",
+        "learning_rate",
+        "lora_rank",
+        "lora_scale",
+        "objective",
+        "filter_pairs",
+    ):
         assert options[key] == recipe[key]
-    assert (options["objective"], options["margin"], options["filter_pairs"]) == ("triplet", 0.3, 0.5)
+    assert options["margin"] == 0.3
 
 
 def test_the_report_of_a_run(tmp_path, capsys, paper):
-    evaluations = [evaluation("a", "ndcg", "d", base=0.25, trained=0.5)]
+    measured = evaluation("a", "ndcg", "d", base=0.25, trained=0.5)
     results = {
         "name": "stance-demo",
         "trainable_parameters": 589824,
         "all_parameters": 23303040,
-        "paper": {},
         "phases": [{"seconds": 40.2}, {"seconds": 21.0}],
         "evaluation_options": {"evaluate_on": "test"},
-        "evaluations": [evaluations[0] | evaluations[0]["figures"]],
+        "evaluations": [measured | measured["figures"]],
         "demonstrations": [{"first": "a", "second": "b", "shows": "other topic", "base": 0.125, "trained": -0.5}],
+        "paper": {},
         "paper_setup": "a big encoder",
-        "summary": summarise(paper().summary, evaluations, {"trained": "stance-demo"}),
+        "summary": summarise(paper().summary, [measured], {"trained": "stance-demo"}),
     }
-    del results["evaluations"][0]["figures"]
+    del results["evaluations"][0]["figures"]  # as in the results.json of a run
     print_report(results, tmp_path)
     printed = capsys.readouterr().out
     assert "stance-demo: 589,824 of 23,303,040 parameters trained in 61 s" in printed  # 40.2 + 21.0
@@ -259,15 +255,3 @@ def test_the_environment_names_what_computes(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     assert (environment()["torch"], environment()["device"]) == (version("torch"), "CPU (3 threads)")
-
-
-def test_figures_are_kept_by_their_arguments(tmp_path):
-    calls = []
-
-    def slow(values, version):
-        calls.append(version)
-        return pd.DataFrame({"mean": [values.mean()]})
-
-    for count in (1, 1, 2):
-        figures = memory(tmp_path).cache(slow)(np.arange(4.0), count)
-    assert calls == [1, 2] and figures["mean"].tolist() == [1.5]

@@ -1,6 +1,7 @@
 """Vectors: each text computed once per model, continued after an interruption, and compared row by row."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import numpy as np
@@ -33,11 +34,8 @@ class Chosen:
 
     vectors = {"a": (1, 0), "b": (0, 1), "c": (0.6, 0.8), "d": (-1, 0), "long": (1.00001, 0), "nan": (np.nan, 0)}
 
-    def __init__(self):
-        self.asked = []
-
     def encode(self, texts, **options):
-        self.asked.append(texts)
+        self.asked = texts
         return np.array([self.vectors[text] for text in texts], dtype=np.float32)
 
 
@@ -88,31 +86,26 @@ def test_an_interruption_is_continued(model, spy, tmp_path, fail_at):
 
 
 def test_several_at_the_same_time_compute_each_text_once(model, spy, tmp_path):
-    embeddings, begin = [], threading.Barrier(2)
+    begin = threading.Barrier(2)
 
-    def run():
+    def run(_):
         begin.wait()
-        embeddings.append(np.array(Vectors(model, tmp_path)(TEXTS)))
+        return np.array(Vectors(model, tmp_path)(TEXTS))
 
-    runs = [threading.Thread(target=run) for _ in range(2)]
-    for thread in runs:
-        thread.start()
-    for thread in runs:
-        thread.join()
-    assert len(embeddings) == 2 and np.array_equal(*embeddings)
+    with ThreadPoolExecutor(2) as pool:
+        assert np.array_equal(*pool.map(run, range(2)))
     assert sorted(chain(*spy.chunks)) == sorted(TEXTS)
 
 
 def test_another_model_has_other_vectors(model, tmp_path, monkeypatch):
     other = load_backbone(resolve(str(save_encoder(tmp_path / "other", seed=1)), "org/other"))
     identities = {identity(model), identity(other)}
-    with monkeypatch.context() as patch:  # it reads fewer tokens
-        patch.setattr(model[0], "max_seq_length", 40)
-        identities.add(identity(model))
-    with monkeypatch.context() as patch:
-        patch.setattr(model, "prompts", {"query": "Reply to: "})
-        patch.setattr(model, "default_prompt_name", "query")
-        identities.add(identity(model))
+    # it reads fewer tokens; it puts words before a text
+    for of, key, value in ((model[0], "max_seq_length", 40), (model, "prompts", {"query": "Reply to: "})):
+        with monkeypatch.context() as patch:
+            patch.setattr(of, key, value)
+            patch.setattr(model, "default_prompt_name", "query" if key == "prompts" else None)
+            identities.add(identity(model))
     assert len(identities) == 4 and identity(model) in identities
     ours, theirs = (Vectors(each, tmp_path / "vectors")(TEXTS[:3]) for each in (model, other))
     assert np.abs(ours - theirs).max() > 0.01
@@ -136,7 +129,7 @@ def test_similarities_of_columns():
     # a.c = 0.6, b.c = 0.8, a.a = 1, a.d = -1
     similarities = pair_similarities(encoder, [["a", "b", "a", "a"], ["c", "c", "a", "d"]])
     assert similarities.shape == (1, 4) and similarities[0] == pytest.approx([0.6, 0.8, 1, -1])
-    assert encoder.asked == [["a", "b", "c", "d"]]  # every text once
+    assert encoder.asked == ["a", "b", "c", "d"]  # every text once
     # rows (a, b, c) and (b, c, d): first with second, first with third, second with third
     similarities = pair_similarities(encoder, [["a", "b"], ["b", "c"], ["c", "d"]])
     assert similarities == pytest.approx(np.array([[0, 0.8], [0.6, 0], [0.8, -0.6]]))  # a.b b.c | a.c b.d | b.c c.d
