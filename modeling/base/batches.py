@@ -67,15 +67,9 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
 
 
 class GroupedBatchSampler(LengthGroupedBatchSampler):
-    """Batches that hold whole groups as far as they fit, whatever their lengths.
+    """Batches that hold whole groups, `groups` of each row, as far as they fit, whatever their lengths.
 
     Where the rows of a batch are each other's negatives, those of one group are the hard ones.
-
-    Args:
-        groups: Group of each row.
-
-    Raises:
-        ValueError: If there are fewer rows than a batch has, or not one group per row.
     """
 
     def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[Hashable], **kwargs: Any) -> None:
@@ -94,13 +88,7 @@ class DistinctBatchSampler(GroupedBatchSampler):
 
     Where the rows of a batch are each other's negatives, those that belong together would be false ones. What does not
     fit is left out, other rows in each epoch: of a group with more rows than there are batches the rest, and what an
-    incomplete batch would hold.
-
-    Args:
-        groups: Group of each row, such as numbers from `dataset_scripts.base.splits.linked_groups`.
-
-    Raises:
-        ValueError: If there are fewer groups than a batch has rows, or not one group per row.
+    incomplete batch would hold. Fewer groups than a batch has rows are a ValueError.
     """
 
     def __init__(self, dataset: Dataset, *args: Any, groups: Sequence[Hashable], **kwargs: Any) -> None:
@@ -150,9 +138,9 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16, tokens: bool
     leaves half of a batch padding. Pays on CPUs, where the cost of a forward pass is that of its tokens.
 
     Args:
-        model: The encoder. While the block runs its output has `sentence_embedding` alone, or `token_embeddings` too.
+        model: The encoder. While the block runs its output has `sentence_embedding` alone.
         rows: Texts per chunk.
-        tokens: Whether `token_embeddings` are wanted; those of padding mean nothing.
+        tokens: Whether it has `token_embeddings`, too; those of padding mean nothing.
     """
     forward = model.forward
 

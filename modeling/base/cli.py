@@ -81,9 +81,7 @@ def _help(description: str, recipe: Recipe) -> str:
 
 def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
     for key, field in fields.items():
-        marks = (
-            (LIMITS[name], getattr(mark, name)) for name in LIMITS for mark in field.metadata if hasattr(mark, name)
-        )
-        limits = ", ".join(f"{sign} {limit:g}" for sign, limit in marks)
+        marks = [(sign, getattr(mark, name, None)) for mark in field.metadata for name, sign in LIMITS.items()]
+        limits = ", ".join(f"{sign} {limit:g}" for sign, limit in marks if limit is not None)
         text = f"{field.description} ({limits})" if limits else field.description
         yield f"  {cli.flag(key) + ' ' + shown(recipe[key]):38} {text}"

@@ -52,15 +52,7 @@ def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Datase
 def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, cache: Path, seed: int) -> Dataset:
     """Gives every training row a generic text, `replay`, and one of the 20 that the base finds most like it.
 
-    Args:
-        rows: Training rows.
-        texts: Generic texts; a seeded sample of 16,000 is used.
-        base: The untrained encoder.
-        cache: Folder of vectors.
-        seed: Seed of sample, neighbour and order.
-
-    Raises:
-        ValueError: If there are fewer than two different texts.
+    A seeded sample of 16,000 texts is used; fewer than two different ones are a ValueError.
     """
     distinct = sorted(set(texts))
     if len(distinct) < 2:
@@ -165,8 +157,3 @@ class KeepSimilarityLoss(nn.Module):
             finally:
                 encoder.enable_adapters()
                 encoder.train(training)
-
-    def get_config_dict(self) -> dict[str, float]:
-        """The hyperparameters, for logs and cards."""
-        config = {"weight": self.weight, "loss": type(self.loss).__name__}
-        return config if self.replay_weight is None else config | {"replay_weight": self.replay_weight}

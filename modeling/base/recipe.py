@@ -19,18 +19,13 @@ from modeling.base import rooms
 
 @dataclass(frozen=True)
 class DataSource:
-    """Marks an option that names data, which may be a local path and stays out of cards.
+    """Marks an option that names data, which may be a local path and stays out of cards."""
 
-    Attributes:
-        evaluated: Whether `opinion eval` offers it, since test figures are of it.
-        only_test: Whether only the test figures are: a change evaluates again and trains nothing.
-    """
-
-    evaluated: bool = False
-    only_test: bool = False
+    evaluated: bool = False  # test figures are of it, and `opinion eval` offers it
+    only_test: bool = False  # only they are: a change evaluates again and trains nothing
 
 
-def _joined(value: Any) -> Any:
+def _join(value: Any) -> Any:
     return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
@@ -43,19 +38,16 @@ def _whole(value: Any) -> Any:
     return float(value) if isinstance(value, str) and re.fullmatch(r"\d+e\d+", value) else value  # such as 1e4
 
 
-Source = Annotated[str | None, BeforeValidator(_joined), DataSource()]
-TestSource = Annotated[str | None, BeforeValidator(_joined), DataSource(evaluated=True)]
-OnlyTestSource = Annotated[
-    str | None, BeforeValidator(_joined), DataSource(evaluated=True, only_test=True), Field(exclude=True)
-]
+_Names = Annotated[str | None, BeforeValidator(_join)]
+Source = Annotated[_Names, DataSource()]
+TestSource = Annotated[_Names, DataSource(evaluated=True)]
+OnlyTestSource = Annotated[_Names, DataSource(evaluated=True, only_test=True), Field(exclude=True)]
 Texts = Annotated[list[str], BeforeValidator(_split)]
 Positive = Annotated[int, BeforeValidator(_whole), Field(gt=0)]
 PerSource = Annotated[
     Positive | list[Positive] | None,
     BeforeValidator(lambda value: _split(value) if isinstance(value, str) and set(value) & set(",[") else value),
-    Field(
-        description="sample of each source's rows, lest a large one drown the others: a number, or one each; none: all"
-    ),
+    Field(description="sample of each source's rows, lest one drown the others: a number, or one each; none: all"),
 ]
 
 
@@ -192,7 +184,7 @@ class Recipe(BaseModel):
 
     @property
     def run_dir(self) -> Path:
-        """Folder of this run."""
+        """The run's folder."""
         return Path(self.output_dir) / self.name
 
     def identity(self) -> dict[str, Any]:
@@ -246,10 +238,8 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else _bundled().get(name)
     if path is None or not path.is_file():
-        raise ValueError(
-            f"no recipe {name!r}{suggest(name, list_recipes()) or '.'} There are {', '.join(list_recipes())}, or give "
-            "a path to a .yaml"
-        )
+        near, names = suggest(name, list_recipes()) or ".", ", ".join(list_recipes())
+        raise ValueError(f"no recipe {name!r}{near} There are {names}, or give a path to a .yaml")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:

@@ -49,7 +49,7 @@ class Phase:
 
 @dataclass
 class Data:
-    """What a system trains on, complete: systems keep no state between calls.
+    """What a system trains on; systems keep no state between calls.
 
     Attributes:
         train: Name -> training rows, as the system's phases need them.

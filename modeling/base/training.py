@@ -71,12 +71,7 @@ def check_world_size(asked: int | None) -> None:
 
 
 def train(system: System, model: SentenceTransformer, data: Data) -> list[dict[str, Any]]:
-    """Trains all phases, or what an earlier, interrupted run left of them.
-
-    Args:
-        system: The system; its recipe names the run's folder.
-        model: From `system.build_model()`; trained in place.
-        data: From `system.load_data()`.
+    """Trains a model in place in all phases, or what an earlier, interrupted run left of them.
 
     Returns:
         Facts of each phase: name, rows, steps, seconds, rows per second, best score, log.
@@ -185,7 +180,6 @@ def training_arguments(
         dataloader_pin_memory=on_gpu,
         eval_strategy="steps",
         eval_steps=steps,
-        save_strategy="steps",
         save_steps=steps,
         save_total_limit=2,
         load_best_model_at_end=recipe.keep_best or recipe.patience > 0,
