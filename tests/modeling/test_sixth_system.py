@@ -9,8 +9,9 @@ import modeling
 from modeling.base import rooms
 from modeling.base.cli import parse
 from modeling.base.publish import publish_run
-from modeling.base.recipe import list_recipes
+from modeling.base.recipe import list_recipes, load_recipe
 from modeling.base.run import run
+from modeling.base.system import Data, System
 
 FILES = {
     "__init__.py": '''
@@ -68,9 +69,7 @@ headline: {name: a margin of a half, settings: {margin: 0.5}}
 tables:
   - table: Table 1
     base: {similarity_spearman: 0.8}
-    rows:
-      - settings: {margin: 0.5}
-        values: {similarity_spearman: 0.9}
+    rows: [{settings: {margin: 0.5}, values: {similarity_spearman: 0.9}}]
 """,
     "recipes/agreement-demo.yaml": """
 system: agreement
@@ -78,8 +77,7 @@ learning_rate: 0.01
 batch_size: 8
 max_steps: 6
 eval_steps: 3
-options:
-  margin: 0.5
+options: {margin: 0.5}
 """,
 }
 
@@ -98,21 +96,25 @@ def sixth(tmp_path, monkeypatch):
     vars(modeling).pop("agreement", None)
 
 
+def test_systems_are_folders():
+    assert "base" not in rooms.systems()  # which has the contract in its system.py
+    for name in rooms.systems():
+        assert rooms.get_system(name).__name__ == f"{name.title()}System"
+        assert rooms.get_options(name).__name__ == "Options"
+    with pytest.raises(ValueError, match="unknown system 'stanc'; choose one of "):
+        rooms.get_system("stanc")
+
+
+def test_an_incomplete_system_cannot_be_made():
+    half = type("Half", (System,), {"load_data": lambda self: Data({}, [])})
+    with pytest.raises(TypeError, match=r"abstract methods .*evaluators.*phases"):
+        half(load_recipe("stance-demo"))
+
+
 def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
     assert sixth in rooms.systems() and "agreement-demo" in list_recipes()
-    words = [
-        "agreement-demo",
-        "--base",
-        str(tiny_base),
-        "--base-id",
-        "org/tiny",
-        "--data",
-        str(tiny_data),
-        "--output-dir",
-        str(tmp_path / "runs"),
-        "--cache-dir",
-        str(tmp_path / "cache"),
-    ]
+    words = f"agreement-demo --base {tiny_base} --base-id org/tiny --data {tiny_data}".split()
+    words += ["--output-dir", str(tmp_path / "runs"), "--cache-dir", str(tmp_path / "cache")]
     with pytest.raises(SystemExit):
         parse("Trains.", [*words, "--help"])
     assert "distance beyond which opposing texts cost nothing" in capsys.readouterr().out
@@ -126,8 +128,7 @@ def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
     assert "0.900" in capsys.readouterr().out
     model = SentenceTransformer(str(recipe.run_dir / "merged"), device="cpu")
     assert model.similarity(*model.encode(["we love the trams", "we hate the trams"])) < 1
-    staged = publish_run(
-        recipe.run_dir, "org/agreement", rooms.get_system(sixth)(recipe).load_data().texts, dry_run=True
-    )
+    texts = rooms.get_system(sixth)(recipe).load_data().texts
+    staged = publish_run(recipe.run_dir, "org/agreement", texts, dry_run=True)
     assert [each["repo_id"] for each in staged] == ["org/agreement", "org/agreement-adapter"]
     assert "nobody2026" in (recipe.run_dir / "staged" / "merged" / "README.md").read_text()

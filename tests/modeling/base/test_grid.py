@@ -41,23 +41,17 @@ def test_the_papers_tables_as_they_are_printed(tmp_path, root):
     # three rows of table 2 of the paper on stance, whose columns are the ten margins
     printed = yaml.safe_load((root / "modeling" / "stance" / "paper.yaml").read_text())["tables"][0]
     kinds = {("siamese", None): 0, ("siamese", 0.5): 1, ("triplet", 0.5): 2}
-    finished = [
-        (
-            {"margin": margin, "objective": objective, "filter_pairs": least},
-            facts(0.1 * column, 0.003, printed["rows"][row]["values"][column], printed["metric"], table="Table 2"),
-        )
-        for (objective, least), row in kinds.items()
-        for column, margin in enumerate(printed["points"])
-    ]
+    finished = []
+    for ((objective, least), row), (column, margin) in itertools.product(kinds.items(), enumerate(printed["points"])):
+        point = {"margin": margin, "objective": objective, "filter_pairs": least}
+        paper = printed["rows"][row]["values"][column]
+        finished.append((point, facts(0.1 * column, 0.003, paper, printed["metric"], table="Table 2")))
     table, _ = write_grid(finished, tmp_path, "stance-mpnet")
     assert "### Table 2: stance_filtered_kl_paper" in table
     header, *rows = cells(table)
     assert header == ["margin →", "base", *[str(margin) for margin in printed["points"]]]
-    assert [row[0] for row in rows] == [
-        "objective=siamese, filter_pairs=none",
-        "objective=siamese, filter_pairs=0.5",
-        "objective=triplet, filter_pairs=0.5",
-    ]
+    names = [f"objective={objective}, filter_pairs={least or 'none'}" for objective, least in kinds]
+    assert [row[0] for row in rows] == names
     for row, values in zip(rows, printed["rows"], strict=False):
         assert row[1] == "0.400 / 0.003"
         assert row[2:] == [f"{value:.3f} / {0.1 * column:.3f}" for column, value in enumerate(values["values"])]
@@ -135,10 +129,8 @@ def test_the_picture(tmp_path, figures):
     assert list(mnrl.get_xdata()) == [2, 5, 10, 50]  # in order, whatever the grid's was
     assert list(mnrl.get_ydata()) == pytest.approx([0.6, 0.7, 0.75, 0.76])
     assert (mnrl.get_color(), triplet.get_color()) == CYCLE[:2]
-    assert (axis.get_xscale(), [label.get_text() for label in axis.get_xticklabels()]) == (
-        "log",
-        ["2", "5", "10", "50"],
-    )
+    assert axis.get_xscale() == "log"
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["2", "5", "10", "50"]
     names = {text.get_text() for text in figures[0].legends[0].get_texts()}
     assert names == {"objective=mnrl", "objective=triplet", "paper", "untrained base"}
 

@@ -12,6 +12,7 @@ system: stance
 epochs: 3            # a whole number where a fraction is allowed
 learning_rate: 2e-4  # YAML 1.1 reads this as a text
 lora_targets: [q, v]
+data: 2024           # a name that YAML reads as a number
 options:
   margin: 0.4
   objective: hybrid
@@ -31,6 +32,7 @@ def test_values_of_the_file(own):
     recipe = load_recipe(own)
     assert (recipe.name, recipe.system, recipe.seed) == ("own", "stance", 42)
     assert (recipe.learning_rate, recipe.epochs, recipe.lora_targets) == (0.0002, 3.0, ["q", "v"])
+    assert recipe.data == ["2024"]
     assert (recipe["margin"], recipe["filter_pairs"], recipe["batch_size"]) == (0.4, None, 64)
     assert recipe.options.filter_triplets == 0.3  # the system's default
     assert str(recipe.run_dir) == "runs/own"
@@ -116,7 +118,10 @@ def test_wrong_option(recipe, options, message):
         ("system: astrology", "unknown system 'astrology'; choose one of .*stance"),
         ("system: stance\nmargin: 0.4", "unknown key 'margin'; options of the system belong under 'options:'"),
         ("system: stance\noptions: [margin]", "'options:' holds no option: value"),
+        ("system: stance\noptions: {3: 4}", "no option --3"),
         ("system: stance\nepochs: many", "--epochs many: give a number"),
+        ("system: stance\ndata:", "--data None: it must be a valid string"),
+        ("system: stance\ndata: []", "--data names no corpus: give demo"),
         ("system: [", "bad.yaml cannot be read as YAML"),
     ],
 )
@@ -160,15 +165,12 @@ def test_identity(own):
     mine = load_recipe(own).identity()
     elsewhere = {
         "output_dir": "other",
-        "report_to": "wandb",
         "cache_dir": "other",
+        "report_to": "wandb",
         "world_size": "2",
         "private": "true",
-        "push_to_hub": "org/x",
-        "overwrite": "true",
-        "logging_steps": "1",
-        "inference": "data/sick",
     }
+    elsewhere |= {"push_to_hub": "org/x", "overwrite": "true", "logging_steps": "1", "inference": "data/sick"}
     assert load_recipe(own, elsewhere).identity() == mine
     for option, value in {"margin": "0.5", "seed": "1", "batch_size": "8", "base": "org/x", "data": "org/y"}.items():
         assert load_recipe(own, {option: value}).identity() != mine, option

@@ -21,6 +21,7 @@ from sentence_transformers import SentenceTransformer, SentenceTransformerTraini
 from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, SoftmaxLoss
 from transformers import set_seed
 
+from dataset_scripts.base.files import read_json, write_json
 from modeling.base.recipe import load_recipe
 from modeling.base.run import claim_folder
 from modeling.base.run import run as run_recipe
@@ -40,22 +41,9 @@ def options(tmp_path_factory, tiny_base, tiny_data):
     cache = tmp_path_factory.mktemp("cache")
 
     def make(output: Path, recipe: str = "stance-demo", **changes) -> dict[str, str]:
-        values = {
-            "base": tiny_base,
-            "base_id": "org/tiny",
-            "data": tiny_data,
-            "similarity": tiny_data,
-            "cache_dir": cache,
-            "output_dir": output,
-            "batch_size": 8,
-            "epochs": 4,
-            "eval_steps": 8,
-            "learning_rate": 0.01,
-            "logging_steps": 1,
-            "keep_best": False,
-            "keep": 0,
-            "margin": 0.4,
-        }
+        values = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data}
+        values |= {"cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8}
+        values |= {"learning_rate": 0.01, "logging_steps": 1, "keep_best": False, "keep": 0, "margin": 0.4}
         if recipe == "stance-demo":
             values |= {"filter_pairs": None, "filter_triplets": None, "objective": "hybrid"}
         return {key: str(value) for key, value in (values | changes).items()}
@@ -74,9 +62,11 @@ def command(options, root):
     return make
 
 
+ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+
+
 def start(words: list[str], **variables: str) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **variables}
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(words, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=300)
 
 
 def run(words: list[str], **variables: str) -> str:
@@ -88,8 +78,7 @@ def run(words: list[str], **variables: str) -> str:
 
 def kill_at(words: list[str], checkpoint: Path) -> None:
     """Starts a command and kills it and its children at once when a checkpoint appears."""
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         deadline = time.monotonic() + 120
         while not checkpoint.exists():
             assert process.poll() is None, process.stderr.read()[-3000:]
@@ -114,21 +103,13 @@ def losses(run_dir: Path) -> list[float]:
 @pytest.fixture(scope="module")
 def uninterrupted(command, tmp_path_factory):
     output = tmp_path_factory.mktemp("uninterrupted")
-    printed = run(command(output))
-    return output / "stance-demo", printed
+    return output / "stance-demo", run(command(output))
 
 
 def test_a_run(uninterrupted, tiny_data):
     folder, printed = uninterrupted
-    assert {path.name for path in folder.iterdir()} == {
-        "adapter",
-        "checkpoints",
-        "data",
-        "merged",
-        "phases",
-        "recipe.json",
-        "results.json",
-    }
+    names = {"adapter", "checkpoints", "data", "merged", "phases", "recipe.json", "results.json"}
+    assert {path.name for path in folder.iterdir()} == names
     assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
     results = results_of(folder)
     # four epochs in two phases of two: 216 // 8 = 27 and 396 // 8 = 49 steps a pass
@@ -176,23 +157,14 @@ def test_a_killed_run_resumes_to_the_same_weights_past_a_damaged_checkpoint(
 def make_trainer(tiny_base, tmp_path):
     """A function that makes a trainer of a softmax loss on the tiny encoder, four rows a step."""
 
-    def trainer(name, make_loss=None, **arguments):
+    def trainer(name, make_loss=None):
         set_seed(7)
         model = SentenceTransformer(str(tiny_base), device="cpu")
         loss = make_loss(model) if make_loss else SoftmaxLoss(model, 32, 2)
         rows = Dataset.from_list(pairs("trams")[:32]).select_columns(["sentence1", "sentence2", "label"])
-        arguments = SentenceTransformerTrainingArguments(
-            output_dir=str(tmp_path / name),
-            per_device_train_batch_size=4,
-            max_steps=6,
-            save_steps=3,
-            report_to="none",
-            save_strategy="steps",
-            learning_rate=1e-2,
-            use_cpu=True,
-            disable_tqdm=True,
-            logging_steps=100,
-        )
+        options = {"per_device_train_batch_size": 4, "max_steps": 6, "save_steps": 3, "learning_rate": 1e-2}
+        options |= {"report_to": "none", "use_cpu": True, "disable_tqdm": True}
+        arguments = SentenceTransformerTrainingArguments(output_dir=str(tmp_path / name), **options)
         return Trainer(model=model, args=arguments, train_dataset=rows, loss=loss)
 
     return trainer
@@ -206,15 +178,8 @@ def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_b
     whole = tmp_path / "whole"
     names = [path.relative_to(whole / "checkpoint-6") for path in (whole / "checkpoint-6").rglob("*") if path.is_file()]
     # what was seen to end every rerun in a traceback
-    assert {
-        "rng_state.pth",
-        "scheduler.pt",
-        "optimizer.pt",
-        "trainer_state.json",
-        "model.safetensors",
-        COMPLETE,
-        LOSS_WEIGHTS,
-    } <= {str(name) for name in names}
+    seen = {"rng_state.pth", "scheduler.pt", "optimizer.pt", "trainer_state.json", "model.safetensors"}
+    assert seen | {COMPLETE, LOSS_WEIGHTS} <= set(map(str, names))
     remove_broken_checkpoints(whole, needs_best=True)
     assert len(list(whole.iterdir())) == 2
     for name in names:
@@ -230,15 +195,15 @@ def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_b
 
 def test_a_checkpoint_is_of_no_use_without_the_best_one_that_it_names(make_trainer, tmp_path):
     make_trainer("moved").train()
-    folder, state = tmp_path / "moved", "checkpoint-6/trainer_state.json"
-    stored = json.loads((folder / state).read_text()) | {"best_model_checkpoint": "/elsewhere/checkpoint-3"}
-    (folder / state).write_text(json.dumps(stored))
-    record = json.loads((folder / "checkpoint-6" / COMPLETE).read_text())
-    del record["files"]["trainer_state.json"]
-    (folder / "checkpoint-6" / COMPLETE).write_text(json.dumps(record))
+    folder = tmp_path / "moved"
+    state, complete = (folder / "checkpoint-6" / name for name in ("trainer_state.json", COMPLETE))
+    write_json(state, read_json(state) | {"best_model_checkpoint": "/elsewhere/checkpoint-3"})
+    record = read_json(complete)
+    del record["files"][state.name]
+    write_json(complete, record)
     remove_broken_checkpoints(folder, needs_best=True)
     # the folder was moved: the best checkpoint is where it is now
-    assert json.loads((folder / state).read_text())["best_model_checkpoint"] == str(folder / "checkpoint-3")
+    assert read_json(state)["best_model_checkpoint"] == str(folder / "checkpoint-3")
     (folder / "checkpoint-3" / "model.safetensors").write_bytes(b"")
     alone = shutil.copytree(folder, tmp_path / "alone")
     remove_broken_checkpoints(folder, needs_best=True)
@@ -259,18 +224,14 @@ def test_what_a_loss_owns_is_trained_and_continued(make_trainer, tmp_path):
     resumed = make_trainer("whole")
     torch.nn.init.constant_(resumed.loss.classifier.weight, 0.5)
     resumed.train(resume_from_checkpoint=str(tmp_path / "whole" / "checkpoint-3"))
-    for name, parameter in whole.owned.items():
-        assert torch.equal(parameter, resumed.owned[name])
-    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+    for one, other in zip(whole.loss.parameters(), resumed.loss.parameters(), strict=True):  # and of its encoder
         assert torch.equal(one, other)
 
 
 LOAD = """
-import json, sys
 from sentence_transformers import SentenceTransformer
 from modeling.base.adapters import PROBES
-vectors = SentenceTransformer("org/tiny-stance", device="cpu").encode(list(PROBES))
-print(json.dumps(vectors.tolist()))
+print(SentenceTransformer("org/tiny-stance", device="cpu").encode(list(PROBES)).tolist())
 """
 
 
@@ -301,9 +262,9 @@ def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys
     # another evaluation, another licence and another scale of the adapter: written again without training
     changes = {"lora_scale": 0.5, "evaluate_on": "validation", "max_test_rows": 40, "license": "cc-by-4.0"}
     after = run_recipe(load_recipe("stance-demo", options(output, **changes)))
-    full, half = weights(uninterrupted[0]), weights(folder)
-    for key in full:
-        np.testing.assert_allclose(half[key], full[key] * (0.5 if "lora_B" in key else 1))
+    half = weights(folder)
+    for key, full in weights(uninterrupted[0]).items():
+        np.testing.assert_allclose(half[key], full * (0.5 if "lora_B" in key else 1))
     assert after["phases"] == before["phases"]  # their seconds, too
     assert {evaluation["dataset"] for evaluation in after["evaluations"]} == {"tiny-debates (validation)"}
     assert "license: cc-by-4.0" in (folder / "merged" / "README.md").read_text()
@@ -315,16 +276,8 @@ def test_two_processes_equal_one(command, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
     # a loss that owns a classifier, in which the processes have to agree, too; and a small learning rate: at a large
     # one, sums in another order grow to other minima within twenty steps
-    changes = {
-        "base": base,
-        "lora_dropout": 0,
-        "learning_rate": 0.0005,
-        "objective": "siamese",
-        "epochs": 2,
-        "keep": 1,
-        "opinions": None,
-        "recipe": "sos-demo",
-    }
+    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "recipe": "sos-demo", "opinions": None}
+    changes |= {"objective": "siamese", "epochs": 2, "keep": 1}
     run(command(tmp_path / "one", **changes))
     words = command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes)
     # in the second epoch: the sampler has to learn of it after the resumption
@@ -341,15 +294,8 @@ def test_two_processes_equal_one(command, tmp_path):
 
 def test_negatives_of_two_processes_compete(command, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)
-    changes = {
-        "base": base,
-        "lora_dropout": 0,
-        "learning_rate": 0.0005,
-        "batch_size": 4,
-        "max_steps": 3,
-        "eval_steps": 3,
-        "recipe": "tweets-demo",
-    }
+    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "recipe": "tweets-demo"}
+    changes |= {"batch_size": 4, "max_steps": 3, "eval_steps": 3}
     run(command(tmp_path / "one", **changes))
     run(command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes))
     one, two = (losses(tmp_path / name / "tweets-demo") for name in ("one", "two"))
@@ -373,32 +319,18 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 def test_no_process_loses_the_best_checkpoint_while_it_reads_it(command, tmp_path, root):
     (tmp_path / "slow.py").write_text(SLOW)
-    words = command(
-        tmp_path / "runs",
-        "--quick",
-        launcher=(*TORCHRUN, str(tmp_path / "slow.py")),
-        recipe="sos-demo",
-        keep_best=True,
-        max_steps=4,
-        eval_steps=2,
-        opinions=None,
+    launcher, changes = (*TORCHRUN, str(tmp_path / "slow.py")), {"max_steps": 4, "eval_steps": 2, "keep_best": True}
+    run(
+        command(tmp_path, "--quick", launcher=launcher, recipe="sos-demo", opinions=None, **changes),
+        PYTHONPATH=str(root),
     )
-    run(words, PYTHONPATH=str(root))
-    assert results_of(tmp_path / "runs" / "sos-demo-quick")["phases"][0]["steps"] == 4
-
-
-CONFIG = """
-compute_environment: LOCAL_MACHINE
-distributed_type: MULTI_GPU
-use_cpu: true
-num_machines: 1
-num_processes: 2
-main_process_port: 0
-"""
+    assert results_of(tmp_path / "sos-demo-quick")["phases"][0]["steps"] == 4
 
 
 def test_accelerate_launches_two_processes_by_its_config(command, tmp_path):
-    (tmp_path / "accelerate.yaml").write_text(CONFIG)
+    config = {"compute_environment": "LOCAL_MACHINE", "distributed_type": "MULTI_GPU", "use_cpu": True}
+    config |= {"num_machines": 1, "num_processes": 2, "main_process_port": 0}
+    (tmp_path / "accelerate.yaml").write_text(json.dumps(config))
     launcher = (*ACCELERATE, "--config_file", str(tmp_path / "accelerate.yaml"))
     run(command(tmp_path, "--world-size", "2", launcher=launcher, lora=False, max_steps=3))
     folder = tmp_path / "stance-demo"
@@ -443,8 +375,7 @@ def test_changed_data_do_not_continue_a_run(tmp_path):
 
 
 def claim(folder, overwrite=False, **identity):
-    recipe = SimpleNamespace(run_dir=folder, overwrite=overwrite, identity=lambda: identity)
-    claim_folder(recipe)
+    claim_folder(SimpleNamespace(run_dir=folder, overwrite=overwrite, identity=lambda: identity))
 
 
 def test_whose_folder_it_is(tmp_path):
@@ -460,11 +391,12 @@ def test_whose_folder_it_is(tmp_path):
     claim(tmp_path / "link", overwrite=True, data="other")
     assert [path.name for path in (tmp_path / "link").iterdir()] == ["recipe.json"]
     # a folder that is no run is left alone
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "thesis.docx").write_text("three years of work")
+    thesis = tmp_path / "thesis" / "thesis.docx"
+    thesis.parent.mkdir()
+    thesis.write_text("three years of work")
     with pytest.raises(ValueError, match="is not a run of this project"):
-        claim(tmp_path / "thesis", overwrite=True, data="right")
-    assert (tmp_path / "thesis" / "thesis.docx").read_text() == "three years of work"
+        claim(thesis.parent, overwrite=True, data="right")
+    assert thesis.read_text() == "three years of work"
 
 
 def test_an_unreadable_test_source_is_found_before_training(options, tmp_path):
@@ -473,9 +405,10 @@ def test_an_unreadable_test_source_is_found_before_training(options, tmp_path):
     assert not (tmp_path / "stance-demo" / "checkpoints").exists()
 
 
-def test_a_damaged_phase_is_named(options, uninterrupted, tmp_path):
+@pytest.mark.parametrize("spoil", [lambda path: path.write_bytes(b""), Path.unlink])
+def test_a_damaged_phase_is_named(options, uninterrupted, tmp_path, spoil):
     output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
     (output / "stance-demo" / "results.json").unlink()
-    (output / "stance-demo" / "phases" / "2-pairs" / "weights.safetensors").write_bytes(b"")
+    spoil(output / "stance-demo" / "phases" / "2-pairs" / "weights.safetensors")
     with pytest.raises(ValueError, match=r"2-pairs/weights\.safetensors is missing or damaged .*--overwrite"):
         run_recipe(load_recipe("stance-demo", options(output)))
