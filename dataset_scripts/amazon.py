@@ -18,9 +18,6 @@ class Amazon(StarsCorpus):
 
     A product is a parent_asin where reviews have one (it unites the colours and sizes of an item), otherwise an asin.
     The polarity sample has no products: it adds to `sentences`, `quadruples` and `sgts` alone.
-
-    Example:
-        >>> builder = Amazon.open("~/blitzer.jsonl", "triplets", domain=("electronics",))   # doctest: +SKIP
     """
 
     METADATA = load_metadata("amazon")
@@ -28,19 +25,13 @@ class Amazon(StarsCorpus):
     STARS = ("rating", "overall", "star_rating")
     PRODUCT = ("parent_asin", "asin", "product_id")
     DOMAIN = ("domain", "category", "product_category")
-
-    @classmethod
-    def is_release(cls, name: str) -> bool:
-        """All but descriptions of products (meta_Electronics.json); see `StarsCorpus.is_release`."""
-        return not name.startswith("meta")
+    OTHER_FILES = re.compile("meta")  # meta_Electronics.json describes products
 
     def domain(self, record: dict[str, Any], name: str) -> str:
-        """What the columns of the kind of product say, else the name of the file; small letters with underscores."""
         of_file = _FILE_NAME.match(Path(name).name.lower())
         return _spelled(first_value(record, self.DOMAIN) or (of_file[1] if of_file else ""))
 
     def wants(self, review: Review) -> bool:
-        """Whether a review is in one of the domains; see `StarsCorpus.wants`."""
         wanted = set(map(_spelled, self.config.domain))
         if wanted and review.domain not in wanted:
             self.dropped[f"review: domain {review.domain}"] += 1
@@ -49,4 +40,5 @@ class Amazon(StarsCorpus):
 
 
 def _spelled(domain: Any) -> str:
+    """Small letters with underscores."""
     return re.sub(r"[\W_]+", "_", str(domain).lower()).strip("_")

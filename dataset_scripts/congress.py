@@ -46,11 +46,6 @@ class Congress(Corpus):
         return [file for file in super().find_files(path) if any(kind.fullmatch(file.name) for kind in kinds)]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.rows`.
-
-        Raises:
-            FileNotFoundError: If a kind of file that the configuration needs is missing.
-        """
         if config == "tweets":
             accounts = self._accounts(_chosen(files, ACCOUNTS, "map of accounts (*users*.json)"))
             items = self._tweets(_chosen(files, DAY, "daily file (YYYY-MM-DD.json)"), accounts)
@@ -59,13 +54,12 @@ class Congress(Corpus):
         seen: set[str] = set()
         for place, row in items:
             row["text"] = normalise(html.unescape(row["text"]))
-            if not row["text"]:
-                self.dropped.skip("tweet: empty text", place)
-            elif row["id"] in seen:
-                self.dropped.skip("tweet: repeated id", place)
-            elif row["group"] is None:
-                self.dropped.skip("tweet: account without a party", place)
-            else:
+            faults = {
+                "tweet: empty text": not row["text"],
+                "tweet: repeated id": row["id"] in seen,
+                "tweet: account without a party": row["group"] is None,
+            }
+            if not self.dropped.refuse(place, faults):
                 seen.add(row["id"])
                 yield "test", row
 
@@ -84,7 +78,7 @@ class Congress(Corpus):
                 yield place, {**row, "group": _party_on(date, party)}
 
     def _accounts(self, files: list[Path]) -> dict[str, Party]:
-        """User id, and "@" with lower-case screen name, -> party. The party of an account goes before its owner's."""
+        """User id, and "@" with the screen name -> party. The party of an account goes before its owner's."""
         accounts: dict[str, Party] = {}
         for member in members(files):
             for number, owner in enumerate(member.json(list), start=1):
@@ -103,12 +97,10 @@ class Congress(Corpus):
         for member in members(files):
             # an unquoted comma shifts the columns that follow the text: such rows are too long, or without an author
             for line, row in member.table(self.dropped, ISSUE_COLUMNS):
-                party = _party(row["author"])
-                if party is None:
-                    self.dropped.skip("tweet: author is of no party", member.place(line))
-                    continue
-                known = {"id": row["tweet_id"], "text": row["text"], "topic": row["issue"]}
-                yield member.place(line), {**known, "author": "", "date": "", "group": party}
+                party, place = _party(row["author"]), member.place(line)
+                if not self.dropped.refuse(place, {"tweet: author is of no party": party is None}):
+                    texts = {"id": row["tweet_id"], "text": row["text"], "topic": row["issue"]}
+                    yield place, {**texts, "author": "", "date": "", "group": party}
 
 
 def _chosen(files: list[Path], pattern: re.Pattern[str], what: str) -> list[Path]:
@@ -120,6 +112,7 @@ def _chosen(files: list[Path], pattern: re.Pattern[str], what: str) -> list[Path
 
 
 def _keys(account: dict[str, Any]) -> Iterator[str]:
+    """User id, and "@" with the present and former screen names, in small letters."""
     if account.get("id"):
         yield str(account["id"])
     former = account.get("prev_names", [])
@@ -133,7 +126,5 @@ def _party(name: str | None) -> str | None:
 
 
 def _party_on(date: str, party: Party | None) -> str | None:
-    if party is None:
-        return None
-    last, earlier = party
+    last, earlier = party or (None, [])
     return next((name for until, name in earlier if date <= until), last)

@@ -67,21 +67,15 @@ class IbmArgKP(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """Both releases, each as .zip, .csv or .csv.gz, below a folder or beside a file.
-
-        Raises:
-            FileNotFoundError: If one is missing; the message names it.
-        """
+        """Both releases, each as .zip, .csv or .csv.gz, below a folder or beside a file."""
         folder = path if path.is_dir() else path.parent
-        files = [f for f in super().find_files(folder) if f.name.endswith((".zip", ".csv", ".csv.gz"))]
-        found = [[f for f in files if name in f.name and not f.name.startswith(".")] for name in RELEASES]
-        missing = [name for name, matching in zip(RELEASES, found, strict=True) if not matching]
-        if missing:
+        files = [file for file in super().find_files(folder) if file.name.endswith((".zip", ".csv", ".csv.gz"))]
+        of_release = {name: next((file for file in files if name in file.name), None) for name in RELEASES}
+        if missing := [name for name, file in of_release.items() if file is None]:
             raise FileNotFoundError(f"{folder} lacks *{'*, *'.join(missing)}* (.zip, .csv, .csv.gz)")
-        return [matching[0] for matching in found]
+        return list(of_release.values())
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.clean`."""
         make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": _arguments}[config]
         rules = (LeakGuard(), Cleaner(ordered=config == "triplets"))
         units = [(motion.split, motion) for motion in self._motions(*files)]
@@ -89,10 +83,11 @@ class IbmArgKP(Corpus):
 
     def _motions(self, ratings: Path, key_points: Path) -> list[Motion]:
         motions: dict[str, Motion] = {}
-        for place, row in self._table(ratings, RELEASES["arg_quality_rank_30k"]):
-            self._add_rating(motions, place, row)
-        for place, row in self._table(key_points, RELEASES["ArgKP-2021"]):
-            self._add_key_point(motions, place, row)
+        adders = self._add_rating, self._add_key_point
+        for path, columns, add in zip((ratings, key_points), RELEASES.values(), adders, strict=True):
+            for member in members(path, lambda name: name.endswith(".csv")):  # and not the readme in the zip
+                for line, row in member.table(self.dropped, columns):
+                    add(motions, member.place(line), row)
         for motion in motions.values():
             # before sampling, so that the sample is as large as was asked for
             for key in [key for key, a in motion.arguments.items() if len(a.text.split()) < MINIMUM_WORDS]:
@@ -101,11 +96,6 @@ class IbmArgKP(Corpus):
             texts = {argument.text for argument in motion.arguments.values()}
             motion.matches = [match for match in motion.matches if texts.issuperset(match)]
         return list(motions.values())
-
-    def _table(self, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-        for member in members(path, lambda name: name.endswith(".csv")):  # and not the readme in the zip
-            for line, row in member.table(self.dropped, columns):
-                yield member.place(line), row
 
     def _add_rating(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
         text, stance, split = normalise(row["argument"]), STANCES.get(row["stance_WA"]), SPLIT_NAMES.get(row["set"])
@@ -116,13 +106,12 @@ class IbmArgKP(Corpus):
         motion = _motion(motions, row["topic"], split)
         if motion.split != split:
             raise ValueError(f"{place}: {motion.text!r} is in {motion.split} and in {split}; a motion needs one set")
-        if stance == "neutral":
-            self.dropped.skip("argument: neutral", place)
-        elif confidence < self.config.minimum_confidence:
-            self.dropped.skip("argument: stance is uncertain", place)
-        elif text.casefold() in motion.arguments:
-            self.dropped.skip("argument: repeated", place)
-        else:
+        faults = {
+            "argument: neutral": stance == "neutral",
+            "argument: stance is uncertain": confidence < self.config.minimum_confidence,
+            "argument: repeated": text.casefold() in motion.arguments,
+        }
+        if not self.dropped.refuse(place, faults):
             motion.arguments[text.casefold()] = Argument(text, stance)
 
     def _add_key_point(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
@@ -132,11 +121,11 @@ class IbmArgKP(Corpus):
             return
         motion = _motion(motions, row["topic"], "test")
         stored = [motion.arguments.setdefault(text.casefold(), Argument(text, stance)) for text in texts]
-        if any(argument.stance != stance for argument in stored):
-            self.dropped.skip("key point: stance differs between the releases", place)
-        elif row["label"] == "0":
-            self.dropped.skip("key point: does not match the argument", place)
-        else:
+        faults = {
+            "key point: stance differs between the releases": any(argument.stance != stance for argument in stored),
+            "key point: does not match the argument": row["label"] == "0",
+        }
+        if not self.dropped.refuse(place, faults):
             motion.matches.append((stored[0].text, stored[1].text))
 
     def _pairs(self, motion: Motion) -> Rows:

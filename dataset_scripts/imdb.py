@@ -30,15 +30,13 @@ class Imdb(ReviewCorpus):
 
     `group` is the film (`tt0012345`), of which no two splits have reviews; it is empty where the files do not tell.
     Line breaks written as `<br />` are spaces. Reviews have 1 to 4 or 7 to 10 stars, negative or positive.
-    `pairs` and `triplets` are of one film; see `reviews.review_pairs` and `reviews.review_triplets`.
     """
 
     METADATA = load_metadata("imdb")
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The released archive if that is given; or both JSON lines files below a folder or beside one of them; or the
-        unpacked archive's reviews and lists of films, or the archive, below a folder."""
+        """The released archive, both JSON lines files, or the unpacked archive's reviews and lists of films."""
         if path.name.lower().endswith(ARCHIVES):
             return [path]
         try:
@@ -49,11 +47,10 @@ class Imdb(ReviewCorpus):
         return parts or [file for file in files if file.name.startswith("aclImdb") and file.name.endswith(ARCHIVES)]
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
-        """The test split, but for pairs and triplets, in which no review is to be two."""
+        # but for pairs and triplets, in which no review is to be two
         return () if self.of_one_product else ("test",)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """Yields (split, sentence); see `SentimentCorpus.sentences`."""
         is_table = files[0].name.removesuffix(".gz") in TABLES
         reviews = list(self._read_tables(files) if is_table else self._read_texts(files))
         tested = {review.group for split, review in reviews if split == "test"} - {""}
@@ -71,13 +68,10 @@ class Imdb(ReviewCorpus):
             for line, record in tqdm(member.records(self.dropped), desc=f"Reading {split}", unit=" reviews"):
                 text, film, stars = record.get("text"), record.get("title_id") or "", record.get("stars")
                 label = parse_label(record["label"]) if "label" in record else _label_of_stars(stars)
-                if not isinstance(text, str):
-                    self.dropped.skip("row: no text", member.place(line))
-                else:
-                    yield from self._checked(split, text, label, stars, str(film), member.place(line))
+                yield from self._checked(split, text, label, stars, str(film), member.place(line))
 
     def _read_texts(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """(split, sentence) of the released layout, of which the lists of films may come after the reviews."""
+        """The released layout, of which the lists of films may come after the reviews."""
         films: dict[tuple[str, str], list[str]] = {}
         reviews: dict[tuple[str, str], list[tuple[int, int, str, str]]] = defaultdict(list)
         for member in tqdm(members(files), desc="Reading", unit=" files"):
@@ -101,20 +95,20 @@ class Imdb(ReviewCorpus):
                 yield from self._checked(split, text, parse_label(side), stars, film, place)
 
     def _checked(
-        self, split: str, text: str, label: int | None, stars: Any, film: str, place: str
+        self, split: str, text: Any, label: int | None, stars: Any, film: str, place: str
     ) -> Iterator[tuple[str, Sentence]]:
-        """The sentence, if its label and stars are valid and agree; otherwise it is counted."""
-        text = LINE_BREAK.sub("\n", text)
-        if label is None:
-            self.dropped.skip("row: unknown label", place)
-        elif stars is not None and _label_of_stars(stars) is None:
-            self.dropped.skip("row: stars are none of 1 to 4 and 7 to 10", place)
-        elif stars is not None and _label_of_stars(stars) != label:
-            self.dropped.skip("row: label and stars disagree", place)
-        elif not text.strip():
-            self.dropped.skip("row: empty text", place)
-        else:
-            yield split, Sentence(text, label, film)
+        """The sentence, if its label and stars are valid and agree."""
+        lines = LINE_BREAK.sub("\n", text) if isinstance(text, str) else ""
+        rated, of_stars = stars is not None, _label_of_stars(stars)
+        faults = {
+            "row: no text": not isinstance(text, str),
+            "row: unknown label": label is None,
+            "row: stars are none of 1 to 4 and 7 to 10": rated and of_stars is None,
+            "row: label and stars disagree": rated and of_stars != label,
+            "row: empty text": not lines.strip(),
+        }
+        if not self.dropped.refuse(place, faults):
+            yield split, Sentence(lines, label, film)
 
 
 def _unit(review: Sentence) -> str:

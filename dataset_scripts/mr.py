@@ -9,7 +9,7 @@ from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import bare, normalise
 from dataset_scripts.base.reading import members
 from dataset_scripts.base.splits import SPLITS, split_groups
-from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
+from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus
 
 BY_LABEL = {"rt-polarity.pos": POSITIVE, "rt-polarity.neg": NEGATIVE}
 FRACTIONS = {"train": 0.8, "validation": 0.1, "test": 0.1}  # as in the usual split of 8,530 / 1,066 / 1,066
@@ -21,9 +21,6 @@ class MovieReviews(SentimentCorpus):
 
     The usual split has three tab separated files with the header label, text; the first release rt-polarity.pos and
     rt-polarity.neg, one sentence per line, in which a line that is not UTF-8 is read as Windows-1252.
-
-    Example:
-        >>> builder = MovieReviews.open("~/mr", "quadruples", hold_out=["data/sst2"])   # doctest: +SKIP
     """
 
     METADATA = load_metadata("mr")
@@ -34,25 +31,18 @@ class MovieReviews(SentimentCorpus):
     )
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
-        """All splits, unless the files have none."""
         return () if files[0].name.removesuffix(".gz") in BY_LABEL else SPLITS
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """Yields (split, sentence); see `SentimentCorpus.sentences`."""
         without_split = []
         for member in members(files):
             name = Path(member.name).name
             if name in BY_LABEL:
                 lines = member.lines(self.dropped, otherwise=ENCODING)
                 without_split += [Sentence(normalise(line), BY_LABEL[name]) for _, line in lines]
-                continue
-            split = name.removeprefix("split_").removesuffix(".tsv")
-            for number, row in member.table(self.dropped, ("label", "text"), delimiter="\t"):
-                label = parse_label(row["label"])
-                if label is None:
-                    self.dropped.skip("row: unknown label", member.place(number))
-                else:
-                    yield split, Sentence(normalise(row["text"]), label)
+            else:
+                split = name.removeprefix("split_").removesuffix(".tsv")
+                yield from ((split, sentence) for sentence in self.labelled(member))
         if without_split:
             # spellings of one text share a side, so that none has to be dropped as a leak
             splits = split_groups((bare(sentence.text) for sentence in without_split), FRACTIONS, self.config.seed)

@@ -48,9 +48,6 @@ class Perspectrum(Corpus):
 
     The authors split by claim, but a sixth of the texts serve claims of several splits. Such a text stays in the
     best protected split (test before validation before train), and rows with it elsewhere are dropped.
-
-    Example:
-        >>> builder = Perspectrum.open("~/perspectrum", "pairs", without=("idebate",))   # doctest: +SKIP
     """
 
     METADATA = load_metadata("perspectrum")
@@ -58,7 +55,6 @@ class Perspectrum(Corpus):
     RELEASES = (NAMES,)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.clean`."""
         make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments}[config]
         rules = (LeakGuard(),) if config == "arguments" else (LeakGuard(), Cleaner(ordered=config == "triplets"))
         units = [(claim.split, claim) for claim in self._claims(files)]
@@ -79,13 +75,12 @@ class Perspectrum(Corpus):
             except (AttributeError, KeyError, TypeError):
                 self.dropped.skip("claim: malformed", place)
                 continue
-            if not text:
-                self.dropped.skip("claim: empty text", place)
-            elif split is None:
-                self.dropped.skip("claim: in no split", place)
-            elif source in without:
-                self.dropped.skip("claim: from a source left out", place)
-            else:
+            faults = {
+                "claim: empty text": not text,
+                "claim: in no split": split is None,
+                "claim: from a source left out": source in without,
+            }
+            if not self.dropped.refuse(place, faults):
                 yield Claim(group, text, split, self._perspectives(group, clusters, pool))
 
     def _perspectives(self, group: str, clusters: list[Any], pool: dict[int, str | None]) -> list[Perspective]:
@@ -98,16 +93,15 @@ class Perspectrum(Corpus):
                 continue
             for pid in ids:
                 text, place = pool.get(pid, ""), f"{group}:{pid}"
-                if text is None:
-                    self.dropped.skip("perspective: from a source left out", place)
-                elif not text:
-                    self.dropped.skip("perspective: without text in the pool", place)
-                elif stance is None:
-                    self.dropped.skip("perspective: neither supports nor undermines", place)
-                elif text.casefold() in by_text:
-                    self.dropped.skip("perspective: listed twice under its claim", place)
-                else:
-                    by_text[text.casefold()] = Perspective(place, text, stance, number)
+                key = (text or "").casefold()
+                faults = {
+                    "perspective: from a source left out": text is None,
+                    "perspective: without text in the pool": not text,
+                    "perspective: neither supports nor undermines": stance is None,
+                    "perspective: listed twice under its claim": key in by_text,
+                }
+                if not self.dropped.refuse(place, faults):
+                    by_text[key] = Perspective(place, text, stance, number)
         return list(by_text.values())
 
 

@@ -18,7 +18,8 @@ RELEASED = {"train.data": "train", "dev.data": "validation", "test.data": "test"
 TOPIC, FIRST, SECOND, LABEL = 0, 2, 3, 4
 HIGHEST = 5
 _VOTES = re.compile(r"\((\d+), ?(\d+)\)")
-_DIGIT = re.compile(rf"[0-{HIGHEST}]")
+_GRADE = re.compile(rf"[0-{HIGHEST}]")
+_NO_SCORE = f"row: label is neither {HIGHEST} votes, as in (3, 2), nor a digit from 0 to {HIGHEST}"
 
 
 class Pit2015(Corpus):
@@ -36,11 +37,6 @@ class Pit2015(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The released files of a folder, plain or gzipped; or one of them, or an archive with them.
-
-        Raises:
-            ValueError: If a given file has another name, from which no split can be told.
-        """
         if path.is_dir():
             return [file for file in super().find_files(path) if file.name.removesuffix(".gz") in RELEASED]
         if path.name.removesuffix(".gz") not in RELEASED and not path.name.lower().endswith(ARCHIVES):
@@ -48,33 +44,27 @@ class Pit2015(Corpus):
         return [path]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.rows`."""
-        read = set()
+        splits = set()
         for member in members(files, lambda name: Path(name).name in RELEASED):
             split = RELEASED[Path(member.name).name]
-            if split in read:
+            if split in splits:
                 self.dropped.skip("file: a second one of its name", member.place())
                 continue
-            read.add(split)
+            splits.add(split)
             for line, text in member.lines(self.dropped):
                 fields = text.split("\t")
                 if len(fields) <= LABEL:
                     self.dropped.skip("row: too few columns", member.place(line))
                     continue
                 first, second, score = normalise(fields[FIRST]), normalise(fields[SECOND]), _score(fields[LABEL])
-                if score is None:
-                    reason = f"row: label is neither {HIGHEST} votes, as in (3, 2), nor a digit from 0 to {HIGHEST}"
-                    self.dropped.skip(reason, member.place(line))
-                elif not (first and second):
-                    self.dropped.skip("row: empty text", member.place(line))
-                else:
+                faults = {_NO_SCORE: score is None, "row: empty text": not (first and second)}
+                if not self.dropped.refuse(member.place(line), faults):
                     group = fields[TOPIC].strip()
                     yield split, {"sentence1": first, "sentence2": second, "score": score, "group": group}
 
 
 def _score(label: str) -> float | None:
     """The votes for a paraphrase, or the grade; None if the label is neither."""
-    votes = _VOTES.fullmatch(label.strip())
-    if votes:
+    if votes := _VOTES.fullmatch(label.strip()):
         return float(votes[1]) if int(votes[1]) + int(votes[2]) == HIGHEST else None
-    return float(label) if _DIGIT.fullmatch(label.strip()) else None
+    return float(label) if _GRADE.fullmatch(label.strip()) else None

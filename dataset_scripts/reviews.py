@@ -6,7 +6,6 @@ import hashlib
 import logging
 import random
 import re
-from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -34,9 +33,9 @@ _LONGEST = 12  # characters that are looked at for an abbreviation
 def sentences(text: str) -> Iterator[str]:
     """Yields the sentences of a text, their white space normalised.
 
-    No library that divides English into sentences is a dependency, so a plain rule does it: a sentence ends at a blank
-    line, and at `.`, `!`, `?` or `...` with its closing quotation marks and brackets before white space. A full stop
-    ends none after one of `ABBREVIATIONS` or a single letter, nor do several dots before a small letter.
+    A sentence ends at a blank line, and at `.`, `!`, `?` or `...` with its closing quotation marks and brackets before
+    white space. A full stop ends none after one of `ABBREVIATIONS` or a single letter, nor do several dots before a
+    small letter.
 
     Example:
         >>> list(sentences("Dr. Who was late... again! No refund."))
@@ -60,19 +59,13 @@ def sentences(text: str) -> Iterator[str]:
 def cut(text: str, granularity: str, seed: int) -> str:
     """The part of a review that stands for it (section 5.3 of the paper), its white space normalised.
 
-    A sentence of fewer than `MINIMUM_WORDS` words ("Wow!") stands for none; if all are, the result is empty.
-
-    Args:
-        text: The review with its line ends.
-        granularity: All of it (`review`), its `first` sentence or a `random` one.
-        seed: Seed of the random sentence, which depends on it and on the text alone.
+    All of it (`review`), its `first` sentence or a `random` one, which depends on seed and text alone. Sentences of
+    fewer than `MINIMUM_WORDS` words ("Wow!") stand for none; if all are so short, the result is empty.
     """
     if granularity == "review":
         return normalise(text)
     usable = [sentence for sentence in sentences(text) if len(sentence.split()) >= MINIMUM_WORDS]
-    if not usable:
-        return ""
-    return usable[0] if granularity == "first" else random.Random(f"{seed}:{text}").choice(usable)
+    return "" if not usable else usable[0] if granularity == "first" else random.Random(f"{seed}:{text}").choice(usable)
 
 
 def polarity_of_stars(stars: float) -> int | None:
@@ -81,9 +74,9 @@ def polarity_of_stars(stars: float) -> int | None:
 
 
 def by_product(reviews: Iterable[Sentence], seed: int) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yields (product, positive texts, negative texts), in the order of the products, the texts shuffled.
+    """Yields (product, positive texts, negative texts) in the order of the products, of all reviews that have one.
 
-    The shuffle depends on the seed, the product and its texts alone. Reviews without a product are passed over.
+    The texts are shuffled; their order depends on the seed, the product and the texts alone.
     """
     texts: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for review in reviews:
@@ -107,12 +100,11 @@ def ordered_pairs(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
 def review_triplets(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
     """Rows of `TRIPLETS`: a review, one of the same polarity and one of the other, all of one product.
 
-    Half of a product's triplets have a positive anchor, half a negative one, where it has the reviews for both.
+    At most `limit` of a product, half of them with a positive anchor, half with a negative one, where it has the
+    reviews for both.
 
     Args:
         reviews: Reviews of one split, none of them twice; `group` is the product.
-        limit: Most triplets of one product.
-        seed: Seed of the draw.
     """
     for product, positives, negatives in by_product(reviews, seed):
         anchors = (positives, negatives, limit - limit // 2), (negatives, positives, limit // 2)
@@ -124,13 +116,11 @@ def review_triplets(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -
 def review_pairs(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
     """Rows of `PAIRS`: two reviews of one product, which agree if their polarity is the same; as many agree as oppose.
 
-    Every pair that opposes holds a negative review. So that this alone gives no pair away, half of those that agree
-    are of negative reviews, as far as there are enough.
+    At most `limit` of a product. Every pair that opposes holds a negative review: so that this alone gives none away,
+    half of those that agree are of negative reviews, as far as there are enough.
 
     Args:
         reviews: Reviews of one split, none of them twice; `group` is the product.
-        limit: Most pairs of one product, half of them of either label.
-        seed: Seed of the draw.
     """
     oppose, both_positive, both_negative = [], [], []
     for product, positives, negatives in by_product(reviews, seed):
@@ -161,31 +151,25 @@ class ReviewCorpus(SentimentCorpus):
 
     @property
     def of_one_product(self) -> bool:
-        """Whether this configuration is made of reviews of one product."""
+        """Whether the rows of this configuration are made of reviews of one product."""
         return self.config.name in ("pairs", "triplets")
 
     def cut(self, text: str) -> str:
-        """A review as this configuration has it, and counted where nothing is left of it; see `reviews.cut`."""
+        """A review as this configuration has it, counted where nothing is left of it; see `reviews.cut`."""
         part = cut(text, self.config.granularity if self.of_one_product else "review", self.config.seed)
         if not part:
             self.dropped[f"review: no sentence of {MINIMUM_WORDS} words or more"] += 1
         return part
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.rows`.
-
-        Raises:
-            ValueError: If pairs or triplets have not one row.
-        """
         if not self.of_one_product:
             yield from super().rows(files, config)
             return
-        make_rows, any_row = review_pairs if config == "pairs" else review_triplets, False
+        make_rows, row = review_pairs if config == "pairs" else review_triplets, None
         for split, reviews in self.clean_sentences(files).items():
             for _, row in make_rows(reviews, self.config.per_product, self.config.seed):
-                any_row = True
                 yield split, row
-        if not any_row:
+        if row is None:
             raise ValueError(
                 f"{self.METADATA.name}: no product has the reviews of both polarities that {config} are made of; build "
                 f"with {' '.join(f'--config {name}' for name in SentimentCorpus.FEATURES)}. "
@@ -194,7 +178,7 @@ class ReviewCorpus(SentimentCorpus):
 
 
 class Review(NamedTuple):
-    """A review as it was read: product (may be empty), text with its line ends, polarity, and kind of product."""
+    """A review: product (may be empty), text with its line ends, polarity, and kind of product."""
 
     product: str
     text: str
@@ -205,15 +189,14 @@ class Review(NamedTuple):
 class StarsCorpus(ReviewCorpus):
     """Reviews with stars from 1 to 5, in JSON lines or tab separated tables (Yelp, Amazon).
 
-    A subclass states METADATA, the names that its releases give to columns, and `is_release`. Of several columns that
-    a record has, the first with a value counts. The split is by product, so that no product is on both sides; reviews
-    without a product are split one by one. It depends neither on granularity nor on domain. Products with reviews of
-    both polarities, the only ones that give triplets, are divided for themselves: every split has its share.
+    A subclass states METADATA, the columns of a review (of several, the first with a value counts) and OTHER_FILES. The
+    split is by product; reviews without one are split one by one. It depends neither on granularity nor on domain.
+    Products with reviews of both polarities, the only ones that give triplets, are divided for themselves: every split
+    has its share.
 
     Attributes:
-        TEXT, STARS, PRODUCT: Columns of a review.
-        DOMAIN: Columns of the kind of product.
         LABEL: Column of the polarity, 1 or 0, of a release without stars.
+        OTHER_FILES: How the names of other files of the release begin, in small letters.
     """
 
     FEATURES = ReviewCorpus.FEATURES
@@ -223,20 +206,14 @@ class StarsCorpus(ReviewCorpus):
     PRODUCT: ClassVar[tuple[str, ...]]
     DOMAIN: ClassVar[tuple[str, ...]] = ()
     LABEL = "label"
-
-    @classmethod
-    @abstractmethod
-    def is_release(cls, name: str) -> bool:
-        """Whether a file, in a folder or an archive, may hold reviews, by its name in small letters, without .gz."""
+    OTHER_FILES: ClassVar[re.Pattern[str]]
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
-        """Tables, JSON lines and archives of reviews."""
         name = Path(name).name.lower().removesuffix(".gz")
-        return name.endswith(ENDINGS) and cls.is_release(name)
+        return name.endswith(ENDINGS) and not cls.OTHER_FILES.match(name)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """Yields (split, review), cut to its granularity for pairs and triplets; see `SentimentCorpus.sentences`."""
         for split, review in self._split(files):
             if not self.wants(review):
                 continue
@@ -246,7 +223,6 @@ class StarsCorpus(ReviewCorpus):
                 yield split, Sentence(text, review.label, review.product)
 
     def clean_sentences(self, files: list[Path]) -> dict[str, list[Sentence]]:
-        """See `SentimentCorpus.clean_sentences`; products that give no triplet are counted."""
         by_split = super().clean_sentences(files)
         for reviews in by_split.values() if self.config.name == "triplets" else ():
             for _, positives, negatives in by_product(reviews, self.config.seed):
@@ -257,11 +233,11 @@ class StarsCorpus(ReviewCorpus):
         return by_split
 
     def wants(self, review: Review) -> bool:
-        """Whether a review is one of those that the options choose; one that is not is counted here."""
+        """Whether the options choose a review; one that they do not is counted here."""
         return True
 
     def domain(self, record: dict[str, Any], name: str) -> str:
-        """The kind of product that a record, of the file of this name, is on; empty if the corpus does not tell."""
+        """The kind of product of a record, in the file of this name; empty if the corpus does not tell."""
         return ""
 
     def _split(self, files: list[Path]) -> Iterator[tuple[str, Review]]:
@@ -285,11 +261,7 @@ class StarsCorpus(ReviewCorpus):
                 yield from ((splits[unit], review) for review in sorted(units[unit]))
 
     def _read(self, files: list[Path]) -> Iterator[Review]:
-        """Every usable review of the files.
-
-        Raises:
-            ValueError: If no file has a record with the columns of a review.
-        """
+        """Every usable review of the files, of which one at least must have some."""
         strange: list[str] = []  # files without reviews, in words
         for file in files:
             fitting, misfit = 0, ""
@@ -302,9 +274,9 @@ class StarsCorpus(ReviewCorpus):
                         misfit = misfit or f"{file.parent / member.place(line)}: found {', '.join(list(record)[:12])}"
                         continue
                     fitting += 1
-                    review, reason = self._review(record, rated)
-                    if review is None:
-                        self.dropped.skip(f"review: {reason}", member.place(line))
+                    review = self._review(record, rated)
+                    if isinstance(review, str):
+                        self.dropped.skip(f"review: {review}", member.place(line))
                     elif self._in_share(review.product or review.text):
                         yield review._replace(domain=self.domain(record, member.name))
                     else:
@@ -315,25 +287,23 @@ class StarsCorpus(ReviewCorpus):
         if len(strange) == len(files):
             raise ValueError(f"{strange[0]}; expected {self.METADATA.raw}")
 
-    def _review(self, record: dict[str, Any], rated: bool) -> tuple[Review | None, str]:
+    def _review(self, record: dict[str, Any], rated: bool) -> Review | str:
         """The review of a record, or why there is none. One with a polarity for stars may be without a product."""
         text, product = first_value(record, self.TEXT), first_value(record, self.PRODUCT)
         if not isinstance(text, str) or not text.strip():
-            return None, "empty text"
-        if not rated:
-            label = parse_label(record.get(self.LABEL))
-            if label is None:
-                return None, "label is neither 1 nor 0"
-        else:
+            return "empty text"
+        if rated:
             stars = parse_score(str(first_value(record, self.STARS)), 1, 5)
-            label = None if stars is None else polarity_of_stars(stars)
             if stars is None:
-                return None, "stars are no number from 1 to 5"
+                return "stars are no number from 1 to 5"
+            label = polarity_of_stars(stars)
             if label is None:
-                return None, "3 stars, neither positive nor negative"
+                return "3 stars, neither positive nor negative"
             if product is None:
-                return None, "no id of a product"
-        return Review(normalise(str(product or "")), text, label), ""
+                return "no id of a product"
+        elif (label := parse_label(record.get(self.LABEL))) is None:
+            return "label is neither 1 nor 0"
+        return Review(normalise(str(product or "")), text, label)
 
     def _in_share(self, unit: str) -> bool:
         # a hash in [0, 1): seeding a generator for every review of millions would take minutes

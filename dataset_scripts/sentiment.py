@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from dataset_scripts.base.corpus import Corpus
-from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, bare
+from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, bare, normalise
+from dataset_scripts.base.reading import Member
 from dataset_scripts.base.schema import POLARITY_PAIRS, QUADRUPLES, SENTENCES
 from dataset_scripts.base.sources import load_source, source_name
 from dataset_scripts.base.splits import SPLITS
@@ -21,7 +22,7 @@ _LABELS = {"0": NEGATIVE, "1": POSITIVE, "neg": NEGATIVE, "pos": POSITIVE, "nega
 
 
 class Sentence(NamedTuple):
-    """A text, normalised, with its polarity (`NEGATIVE` or `POSITIVE`) and what it is about, e.g. a film or product."""
+    """A text, its polarity (`NEGATIVE` or `POSITIVE`) and what it is about, e.g. a film or product."""
 
     text: str
     label: int
@@ -49,9 +50,7 @@ def quadruples(positive: Sequence[str], negative: Sequence[str], seed: int) -> I
     a second text up to six times, 3,688 of the 4,265 negative ones at all) and in Kim et al. (2024), section 4.1.
 
     Args:
-        positive: Different texts, in any order: the result depends on the set and the seed.
-        negative: The same for the other label.
-        seed: Seed of the draw.
+        positive, negative: Different texts, in any order: the result depends on the set and the seed.
 
     Returns:
         As many tuples as there are positive texts; none if a label has fewer than two.
@@ -75,7 +74,6 @@ def sgts_pairs(texts: Sequence[Sequence[str]], seed: int) -> list[tuple[str, str
 
     Args:
         texts: The different texts of every class, in any order.
-        seed: Seed of the draw.
 
     Returns:
         (text, text, whether they are of one class) in random order; none if a class has fewer than four texts.
@@ -115,25 +113,25 @@ class SentimentCorpus(Corpus):
 
     @abstractmethod
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """Yields (split, sentence), the text `normalise`d, in the order of the files.
+        """Yields (split, sentence), the text `normalise`d, in the order of the files; empty ones are counted later."""
 
-        What cannot be used is counted in `self.dropped`; empty texts may be yielded, `clean_sentences` counts them.
-        """
+    def labelled(self, member: Member, header: Sequence[str] = ()) -> Iterator[Sentence]:
+        """The sentences of a tab separated table with the columns label and text."""
+        for line, row in member.table(self.dropped, ("label", "text"), delimiter="\t", header=header):
+            label = parse_label(row["label"])
+            if not self.dropped.refuse(member.place(line), {"row: unknown label": label is None}):
+                yield Sentence(normalise(row["text"]), label)
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
         """The splits of these files that are as their authors released them."""
         return self.OFFICIAL
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row) of the three shared configurations; see `Corpus.rows`."""
         for split, sentences in self.clean_sentences(files).items():
             if config == "sentences":
-                rows = (sentence._asdict() for sentence in sentences)
-            elif (config == "quadruples") == (split == "train"):
-                rows = self._drawn(config, split, sentences)
-            else:  # train has no pairs, the other splits no quadruples
-                continue
-            yield from ((split, row) for row in rows)
+                yield from ((split, sentence._asdict()) for sentence in sentences)
+            elif (config == "quadruples") == (split == "train"):  # which has no pairs, the other splits no quadruples
+                yield from ((split, row) for row in self._drawn(config, split, sentences))
 
     def clean_sentences(self, files: list[Path]) -> dict[str, list[Sentence]]:
         """Split -> the sentences that the rules keep, in the order of the files; the others are counted."""
@@ -163,7 +161,7 @@ class SentimentCorpus(Corpus):
         return {split: clean[split] for split in SPLITS if clean[split]}
 
     def _drawn(self, config: str, split: str, sentences: list[Sentence]) -> Iterator[dict[str, Any]]:
-        """Rows of `quadruples` or `sgts`. Of equal texts one is drawn from, of texts with both labels none."""
+        """Rows of `quadruples` or `sgts`."""
         labels = labels_by_text(sentences)
         texts = [[text for text, of_text in labels.items() if of_text == {label}] for label in (NEGATIVE, POSITIVE)]
         self._count(f"{split}: text with both labels", sum(len(of_text) > 1 for of_text in labels.values()))
@@ -182,10 +180,9 @@ class SentimentCorpus(Corpus):
             self.dropped[reason] += number
 
     def _held_out(self, train: list[Sentence]) -> LeakGuard:
-        """A guard with the texts that the data sets of `hold_out` evaluate on, parts of these, and texts around them.
+        """Guards the texts that the data sets of `hold_out` evaluate on, parts of these, and texts around them.
 
-        A model that is trained on this corpus may then be tested there: MR and SST-2 come from the same reviews, and
-        SST-2 has the phrases of its sentences.
+        MR and SST-2 come from the same reviews, and SST-2 has the phrases of its sentences.
         """
         guard = PartGuard(sentence.text for sentence in train if self.config.hold_out)
         for source in self.config.hold_out:

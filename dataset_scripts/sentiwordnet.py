@@ -23,22 +23,14 @@ TERM = re.compile(r"(?P<word>\S+)#(?P<sense>\d+)")
 class SentiWordNet(Corpus):
     """Usage examples and words with their polarity, all in the train split: they are for training, not for testing.
 
-    `examples`, one row each: a gloss is a definition, then examples, as in `fond of fish; "a cat is piscivorous";
-    "piscivorous birds" - Jane Doe`. What stands in double quotes is an example; the definition and the author quoted
-    are left out. Where a gloss quotes the word that it defines, not an example, the quotation is nearly always too
-    short to be kept. A gloss with a quotation mark that has no pair is not used: nothing tells its examples from what
-    lies between them.
-
-    `id` is the synset and the example's place in the gloss (`v00012345:2`), `group` the synset; author, topic and date
-    are empty.
-
-    `words`, one row each: a word in small letters of whatever part of speech, with the highest PosScore and the highest
-    NegScore of its senses, and the polarity that follows (Kim et al., 2024, equation 1): "positive" if only the first
-    is above zero, "negative" if only the second is, "both" if both are. Words of several parts ("take_place") and those
-    without any polarity are left out.
-
-    Example:
-        >>> builder = SentiWordNet.open("~/SentiWordNet_3.0.0.txt", "words", senses="first")   # doctest: +SKIP
+    - `examples`: a gloss is a definition, then examples, as in `fond of fish; "a cat is piscivorous"; "piscivorous
+      birds" - Jane Doe`. What stands in double quotes is an example, nearly always; where a gloss quotes the word that
+      it defines, the quotation is too short to be kept. A gloss with a quotation mark that has no pair is not used.
+      `id` is the synset and the example's place in the gloss (`v00012345:2`), `group` the synset.
+    - `words`: a word in small letters of whatever part of speech, with the highest PosScore and the highest NegScore of
+      its senses, and the polarity that follows (Kim et al., 2024, equation 1): "positive" if only the first is above
+      zero, "negative" if only the second is, "both" if both are. Words of several parts ("take_place") and those
+      without any polarity are left out.
     """
 
     METADATA = load_metadata("sentiwordnet")
@@ -46,20 +38,14 @@ class SentiWordNet(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or the only release in a folder; plain or gzipped.
-
-        Raises:
-            ValueError: If a folder holds several releases, whose synsets would be mixed.
-        """
-        if path.is_file():
-            return [path]
-        found = [file for file in super().find_files(path) if RELEASED.fullmatch(file.name)]
-        if len({file.name.removesuffix(".gz") for file in found}) > 1:
-            raise ValueError(f"{path} holds {', '.join(file.name for file in found)}; give one file as --data")
-        return found[:1]
+        """One given file, or the only release in a folder: synsets of several would be mixed."""
+        files = super().find_files(path)
+        releases = files if path.is_file() else [file for file in files if RELEASED.fullmatch(file.name)]
+        if len({file.name.removesuffix(".gz") for file in releases}) > 1:
+            raise ValueError(f"{path} holds {', '.join(file.name for file in releases)}; give one of these files")
+        return releases[:1]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.clean`."""
         if config == "words":
             yield from (("train", row) for row in self._words(self._synsets(files)))
             return
@@ -72,13 +58,12 @@ class SentiWordNet(Corpus):
         for member in members(files):
             for line, row in member.table(self.dropped, header=COLUMNS, delimiter="\t", comment="#"):
                 id, place = row["POS"] + row["ID"], member.place(line)
-                if not SYNSET.fullmatch(id):
-                    self.dropped.skip("row: no part of speech and number of a synset", place)
-                elif any(parse_score(row[column], 0, 1) is None for column in SCORES):
-                    self.dropped.skip("row: score is no number from 0 to 1", place)
-                elif id in seen:
-                    self.dropped.skip("row: repeated synset", place)
-                else:
+                faults = {
+                    "row: no part of speech and number of a synset": not SYNSET.fullmatch(id),
+                    "row: score is no number from 0 to 1": None in (parse_score(row[name], 0, 1) for name in SCORES),
+                    "row: repeated synset": id in seen,
+                }
+                if not self.dropped.refuse(place, faults):
                     seen.add(id)
                     yield id, row
 

@@ -20,11 +20,9 @@ LABELS = ("entailment_label", "entailment_judgment")  # the name changed between
 class Sick(Corpus):
     """SICK with its split where the file has one, and as one test split where it has none.
 
-    Ghafouri et al. (2024) take all 9,927 pairs of SemEval-2014 task 1 as a test set: 5,611 neutral, 2,857 entailment,
-    1,459 contradiction. That is what SICK.txt without a split column holds, and the three files of the shared task
-    together. The later release with the column SemEval_set has 9,840 pairs.
-
-    An evaluation set keeps every valid row, however short its sentences.
+    Ghafouri et al. (2024) take all 9,927 pairs of SemEval-2014 task 1 as a test set: SICK.txt without a split column,
+    or the three files of the shared task together. The later release with the column SemEval_set has 9,840 pairs.
+    Every valid row stays, however short its sentences.
     """
 
     METADATA = load_metadata("sick")
@@ -38,11 +36,9 @@ class Sick(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or the files of the first complete release in a folder; plain or gzipped."""
         return [path] if path.is_file() else super().find_files(path)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.rows`."""
         labels = INFERENCE["label"]
         for member in members(files):
             for line, row in member.table(self.dropped, (FIRST, SECOND, SCORE), delimiter="\t"):
@@ -51,14 +47,12 @@ class Sick(Corpus):
                     raise ValueError(f"{member.path}, line 1: no column {' or '.join(LABELS)}; give the released file")
                 first, second, label = normalise(row[FIRST]), normalise(row[SECOND]), row[column].strip().lower()
                 score, split = parse_score(row[SCORE], 1, 5), SPLIT_NAMES.get(row.get(SPLIT, "TEST").strip())
-                if split is None:
-                    self.dropped.skip("row: unknown split", member.place(line))
-                elif label not in labels.names:
-                    self.dropped.skip("row: unknown label", member.place(line))
-                elif score is None:
-                    self.dropped.skip("row: score is no number from 1 to 5", member.place(line))
-                elif not (first and second):
-                    self.dropped.skip("row: empty text", member.place(line))
-                else:
+                faults = {
+                    "row: unknown split": split is None,
+                    "row: unknown label": label not in labels.names,
+                    "row: score is no number from 1 to 5": score is None,
+                    "row: empty text": not (first and second),
+                }
+                if not self.dropped.refuse(member.place(line), faults):
                     texts = {"sentence1": first, "sentence2": second}
                     yield split, {**texts, "label": labels.str2int(label), "score": score}

@@ -28,7 +28,7 @@ _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
 
 class Sentence(NamedTuple):
-    """A sentence of SemEval-2016 and the domain of its file."""
+    """A sentence and the domain of its file."""
 
     text: str
     domain: str
@@ -39,8 +39,7 @@ class Sos(Corpus):
 
     A pair's score is the mean of its annotations. Its `id` is the authors': `pair_N`, the Nth pair of the annotations.
     The published file of pairs lacks seven pairs' texts (`LOST`), so it is read only where nothing else is there.
-
-    An evaluation set keeps every valid row, however short its sentences.
+    Every valid row stays, however short its sentences.
     """
 
     METADATA = load_metadata("sos")
@@ -48,12 +47,7 @@ class Sos(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The annotations and every file with sentences, or else the file of pairs; a CSV file is known by its header.
-
-        Raises:
-            FileNotFoundError: If a folder holds annotations, but neither sentences nor pairs; or nothing of either.
-            ValueError: If a given file is no file of pairs.
-        """
+        """The annotations and every file with sentences, or else the file of pairs; CSV is known by its header."""
         if path.is_file():
             if _columns(path) == PAIRS:
                 return [path]
@@ -74,7 +68,6 @@ class Sos(Corpus):
         raise FileNotFoundError(f"{path} lacks {lacking}; it needs {cls.METADATA.raw}")
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields ("test", row); see `Corpus.rows`."""
         rows = self._published(files[0]) if len(files) == 1 else self._rebuilt(files[0], self._sentences(files[1:]))
         for id, one, other, score, domain in rows:
             yield "test", {"id": id, "sentence1": one, "sentence2": other, "score": score, "domain": domain}
@@ -84,24 +77,21 @@ class Sos(Corpus):
         for line, row in member.table(self.dropped):
             one, other = normalise(row["sent1_text"]), normalise(row["sent2_text"])
             score, domain = parse_score(row["avg"], 0, HIGHEST), row["domain"].strip().lower()
-            if not (one and other):
-                reason = "empty text"
-            elif LOST in (one, other):
-                reason = f"text lost in a spreadsheet ({LOST}); build from the annotations to have it"
-            elif score is None:
-                reason = f"score is no number from 0 to {HIGHEST}"
-            elif domain not in DOMAINS.values():
-                reason = f"domain is none of {', '.join(DOMAINS.values())}"
-            else:
+            lost = f"pair: text lost in a spreadsheet ({LOST}); build from the annotations to have it"
+            faults = {
+                "pair: empty text": not (one and other),
+                lost: LOST in (one, other),
+                f"pair: score is no number from 0 to {HIGHEST}": score is None,
+                f"pair: domain is none of {', '.join(DOMAINS.values())}": domain not in DOMAINS.values(),
+            }
+            if not self.dropped.refuse(member.place(line), faults):
                 yield row["pair_id"], one, other, score, domain
-                continue
-            self.dropped.skip(f"pair: {reason}", member.place(line))
 
     def _rebuilt(self, path: Path, sentences: dict[str, Sentence]) -> Iterator[tuple[str, str, str, float, str]]:
         scores: dict[tuple[str, str], list[float]] = {}
         member = read_file(path)
         for line, row in member.table(self.dropped):
-            # in the order of the file, which numbers the pairs
+            # its order numbers the pairs
             of_pair = scores.setdefault((row["sent1_id"], row["sent2_id"]), [])
             score = parse_score(row["annotation"], 0, HIGHEST)
             if score is None:
@@ -110,13 +100,12 @@ class Sos(Corpus):
                 of_pair.append(score)
         for number, (pair, of_pair) in enumerate(scores.items(), start=1):
             one, other = (sentences.get(id) for id in pair)
-            if one is None or other is None:
-                self.dropped.skip("pair: a sentence is in none of the files", ", ".join(pair))
-            elif not of_pair:
-                self.dropped.skip("pair: without a valid annotation", ", ".join(pair))
-            elif one.domain != other.domain:
-                self.dropped.skip("pair: sentences of two domains", ", ".join(pair))
-            else:
+            faults = {
+                "pair: a sentence is in none of the files": not (one and other),
+                "pair: without a valid annotation": not of_pair,
+                "pair: sentences of two domains": bool(one and other) and one.domain != other.domain,
+            }
+            if not self.dropped.refuse(", ".join(pair), faults):
                 yield f"pair_{number}", one.text, other.text, sum(of_pair) / len(of_pair), one.domain
 
     def _sentences(self, files: list[Path]) -> dict[str, Sentence]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import normalise
 from dataset_scripts.base.reading import members
 from dataset_scripts.base.splits import SPLIT_NAMES, SPLITS
-from dataset_scripts.sentiment import Sentence, SentimentCorpus, parse_label
+from dataset_scripts.sentiment import Sentence, SentimentCorpus
 
 RELEASED = {f"sentiment-{name}": split for name, split in SPLIT_NAMES.items()}
 
@@ -26,11 +25,6 @@ class SST2(SentimentCorpus):
     RELEASES = (tuple(RELEASED),)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """Yields (split, sentence); see `SentimentCorpus.sentences`."""
         for member in members(files):
-            for number, row in member.table(self.dropped, delimiter="\t", header=("text", "label")):
-                label = parse_label(row["label"])
-                if label is None:
-                    self.dropped.skip("row: unknown label", member.place(number))
-                else:
-                    yield RELEASED[Path(member.name).name], Sentence(normalise(row["text"]), label)
+            split = RELEASED[Path(member.name).name]
+            yield from ((split, sentence) for sentence in self.labelled(member, header=("text", "label")))

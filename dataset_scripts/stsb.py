@@ -21,8 +21,8 @@ GENRE, SCORE, FIRST, SECOND = 0, 4, 5, 6  # of the released columns: genre, file
 class STSBenchmark(Corpus):
     """STS Benchmark as released, or a file laid out like this project's small `demo/similarity.tsv`.
 
-    An evaluation set keeps every valid row: short sentences, equal sentences and repeated pairs stay. `group` is the
-    genre, for scores by genre (the official split does not follow it); it is empty where the file has none.
+    Every valid row stays: short sentences, equal sentences and repeated pairs too. `group` is the genre, for scores by
+    genre (the official split does not follow it); it is empty where the file has none.
     """
 
     METADATA = load_metadata("stsb")
@@ -31,23 +31,19 @@ class STSBenchmark(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or the three released files of a folder, or else its `similarity.tsv`; plain or gzipped."""
         return [path] if path.is_file() else super().find_files(path)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.rows`."""
         for member in members(files):
-            for line, split, group, score, *sentences in self._fields(member):
-                first, second = map(normalise, sentences)
-                value = parse_score(score, 0, 5)
-                if split not in SPLITS:
-                    self.dropped.skip("row: unknown split", member.place(line))
-                elif value is None:
-                    self.dropped.skip("row: score is no number from 0 to 5", member.place(line))
-                elif not (first and second):
-                    self.dropped.skip("row: empty text", member.place(line))
-                else:
-                    yield split, {"sentence1": first, "sentence2": second, "score": value, "group": group}
+            for line, split, group, text, *sentences in self._fields(member):
+                score, (first, second) = parse_score(text, 0, 5), map(normalise, sentences)
+                faults = {
+                    "row: unknown split": split not in SPLITS,
+                    "row: score is no number from 0 to 5": score is None,
+                    "row: empty text": not (first and second),
+                }
+                if not self.dropped.refuse(member.place(line), faults):
+                    yield split, {"sentence1": first, "sentence2": second, "score": score, "group": group}
 
     def _fields(self, member: Member) -> Iterator[tuple[Any, ...]]:
         """(line, split, group, score, sentence1, sentence2) of every line that has enough columns.

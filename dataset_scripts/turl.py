@@ -42,11 +42,7 @@ class TwitterUrl(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """Everything of either form below a folder, plain or gzipped; or one file with votes, or an archive.
-
-        Raises:
-            ValueError: If a given file has another name, from which no split can be told.
-        """
+        """Everything of either form below a folder, plain or gzipped; or one file with votes, or an archive."""
         if path.is_dir():
             return [file for file in super().find_files(path.resolve()) if _place(file.as_posix().removesuffix(".gz"))]
         if not VOTED.fullmatch(path.name.removesuffix(".gz")) and not path.name.lower().endswith(ARCHIVES):
@@ -54,11 +50,6 @@ class TwitterUrl(Corpus):
         return [path]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.rows`.
-
-        Raises:
-            ValueError: If the votes that a configuration needs are not there, or tokenised files do not fit together.
-        """
         by_split: dict[str, dict[str, Member]] = defaultdict(dict)
         for member in members(files, lambda name: _place(name) is not None):
             split, part = _place(member.name)
@@ -84,15 +75,14 @@ class TwitterUrl(Corpus):
     def _voted(self, member: Member, binary: bool) -> Iterator[tuple[str, str, str, float, str]]:
         for number, line in member.lines(self.dropped):
             fields, place = line.split("\t"), member.place(number)
-            if not line.strip():
-                self.dropped.skip("line: empty", place)
-            elif len(fields) != COLUMNS:
-                self.dropped.skip("row: wrong number of columns", place)
-            elif (votes := _VOTES.fullmatch(fields[2].strip())) is None:
-                self.dropped.skip(f"row: no votes of {PEOPLE}, as in (4,{PEOPLE})", place)
-            elif binary and int(votes[1]) * 2 == PEOPLE:
-                self.dropped.skip(f"row: debatable, {votes[1]} votes of {PEOPLE}", place)
-            else:
+            votes = _VOTES.fullmatch(fields[2].strip()) if len(fields) == COLUMNS else None
+            faults = {
+                "line: empty": not line.strip(),
+                "row: wrong number of columns": len(fields) != COLUMNS,
+                f"row: no votes of {PEOPLE}, as in (4,{PEOPLE})": votes is None,
+                f"row: debatable, {PEOPLE // 2} votes of {PEOPLE}": binary and votes and int(votes[1]) * 2 == PEOPLE,
+            }
+            if not self.dropped.refuse(place, faults):
                 score = float(int(votes[1]) * 2 > PEOPLE) if binary else float(votes[1])
                 yield place, normalise(fields[0]), normalise(fields[1]), score, fields[3].strip()
 
@@ -106,11 +96,11 @@ class TwitterUrl(Corpus):
         together = replace(next(iter(parts.values())), stream=io.BytesIO(rows))
         for number, line in together.lines(self.dropped):
             fields, place = [normalise(field) for field in line.split("\t")], together.place(number)
-            if len(fields) != len(PARTS):
-                self.dropped.skip("row: wrong number of columns", place)
-            elif fields[2] not in ("0", "1"):
-                self.dropped.skip("row: label is neither 0 nor 1", place)
-            else:
+            faults = {
+                "row: wrong number of columns": len(fields) != len(PARTS),
+                "row: label is neither 0 nor 1": fields[-1] not in ("0", "1"),
+            }
+            if not self.dropped.refuse(place, faults):
                 yield place, fields[0], fields[1], float(fields[2]), fields[0]
 
 

@@ -7,11 +7,7 @@ from dataset_scripts.kialo import Kialo
 
 
 class WrittenDebates(Kialo):
-    """The discussions in `dataset_scripts/demo`, under terms that let them be trained on and passed on.
-
-    Example:
-        >>> builder = WrittenDebates.open("dataset_scripts/demo/discussions.jsonl", "triplets")   # doctest: +SKIP
-    """
+    """The discussions in `dataset_scripts/demo`, under terms that let them be trained on and passed on."""
 
     METADATA = load_metadata("written_debates")
     FEATURES = Kialo.FEATURES

@@ -19,7 +19,7 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,13 @@ class Dropped(Counter[str]):
         """Counts one item, which is at `where`."""
         self[reason] += 1
         self.first.setdefault(reason, where)
+
+    def refuse(self, where: str, faults: Mapping[str, bool]) -> bool:
+        """Counts one item, which is at `where`, under the first fault that it has; whether it has any."""
+        reason = next((reason for reason, present in faults.items() if present), None)
+        if reason:
+            self.skip(reason, where)
+        return reason is not None
 
 
 @contextmanager

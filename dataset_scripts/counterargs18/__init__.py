@@ -78,7 +78,6 @@ class CounterArgs18(Corpus):
         return [file for file in super().find_files(path) if is_raw(file)]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.clean`."""
         listings = self._group([Listing(debate, self._pairs(debate)) for debate in read_debates(files, self.dropped)])
         self.facts["debates"] = len(listings)
         self.facts["theses"] = len({bare(item.debate.thesis) for item in listings})

@@ -38,7 +38,6 @@ class Kialo(Corpus):
         return name.lower().endswith((".txt", ".jsonl", ".jsonl.gz", *ARCHIVES))
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields (split, row); see `Corpus.clean`."""
         discussions = self._read(files)
         if len(discussions) < len(FRACTIONS):
             logger.warning("%d discussion(s) are too few for splits: all go to train", len(discussions))

@@ -72,9 +72,7 @@ class AlignmentPrecision(evaluate.Metric):
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             # No format="numpy": it hands float64 columns over as float32, and a similarity of 0.7 falls below 0.7.
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
-            ),
+            features=datasets.Features(predictions=datasets.Value("float64"), references=datasets.Value("string")),
             reference_urls=["https://github.com/vahidthegreat/StanceAware_SBERT"],
         )
 
@@ -91,10 +89,7 @@ class AlignmentPrecision(evaluate.Metric):
 
 def alignment_precision(predictions, references, target: str, threshold: float, k=None) -> dict:
     """Share of the texts at or above a similarity threshold whose author belongs to the target group.
-
-    Arguments, keys and errors are those of the metric, see `AlignmentPrecision`; all but the key of its name.
-
-    Source: Ghafouri et al. 2024, Section 5.3, Table 4 (98 of 129 kept tweets by Democrats: 76 %).
+    Arguments, keys and errors are those of `AlignmentPrecision`. Source: Ghafouri et al. 2024, Section 5.3, Table 4.
     """
     predictions, references = as_cosines(predictions), as_groups(references)
     check_consistent_length(predictions, references)
@@ -113,11 +108,7 @@ def alignment_precision(predictions, references, target: str, threshold: float, 
 
 
 def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict[int, float]:
-    """Share of aligned texts among the k most similar ones, for each k.
-
-    Texts of equal similarity keep the order of the input, so the result does not depend on the sorting algorithm; where
-    ties matter, order the input by something that has nothing to do with the group.
-    """
+    """Share of aligned texts among the k most similar ones, for each k; ties keep the order of the input."""
     if k is None:
         return {}
     cutoffs = list(k) if np.iterable(k) else [k]
@@ -149,19 +140,18 @@ def as_groups(values) -> list[str]:
 
 
 def as_cosines(values) -> np.ndarray:
-    """Predictions clipped to [-1, 1]; a ValueError names the first that is further out than `TOLERANCE`."""
+    """Predictions clipped to [-1, 1], of which none may be further out than `TOLERANCE`."""
     cosines = as_numbers("predictions", values)
-    bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
-    if bad.size:
-        raise ValueError(
-            f"predictions[{bad[0]}] is {cosines[bad[0]]:g}, outside [-1, 1]: pass cosine similarities "
-            "(normalise the embeddings before a dot product, turn a cosine distance d into 1 - d)."
-        )
+    fault = (
+        ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
+        "distance d into 1 - d)"
+    )
+    refuse("predictions", cosines, np.abs(cosines) > 1 + TOLERANCE, fault)
     return np.clip(cosines, -1, 1)
 
 
 def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -169,7 +159,11 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
+    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
     return numbers
+
+
+def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
+    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    if bad.any():
+        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")

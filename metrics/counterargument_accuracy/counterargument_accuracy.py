@@ -100,18 +100,13 @@ def counterargument_accuracy(
 ) -> dict:
     """Share of points whose first candidate, or one of the first k, is a right counter-argument.
 
-    Rankings hold ids without scores, so whoever ranks decides about ties: by an order that has nothing to do with what
-    is right or, where many candidates tie, with the right ones last. A right counter that is not ranked is a miss at
-    every k and adds 0 to the reciprocal rank; a ranking shorter than k counts with all that it has.
-
-    With `groups` whole debates are resampled: points of one debate share their candidates and are not independent, so
-    an interval over single points is too narrow. Arguments, keys and errors are those of the metric, see
-    `CounterargumentAccuracy`; all but the key of its name.
-
-    Source: Wachsmuth et al. 2018 (accuracy@1); Shi et al. 2023, Tables 2 and 3.
+    Rankings hold ids without scores, so whoever ranks decides about ties: with the right ones last, to be safe. A right
+    counter that is not ranked is a miss at every k; a ranking shorter than k counts with all that it has. Points of one
+    debate share their candidates, so an interval over single points is too narrow: give `groups`. Arguments, keys and
+    errors are those of `CounterargumentAccuracy`. Source: Wachsmuth et al. 2018; Shi et al. 2023, Tables 2 and 3.
     """
     predictions, references = check_rankings(predictions, references)
-    cutoffs = check_cutoffs(k)
+    cutoffs = [] if k is None else [whole("k", cutoff, 1) for cutoff in (k if np.iterable(k) else [k])]
     ranks = first_right_ranks(predictions, references)
     low, high = accuracy_interval(
         ranks == 1, group_numbers(groups, len(ranks)), whole("n_bootstrap", n_bootstrap, 0), whole("seed", seed, 0)
@@ -136,13 +131,10 @@ def first_right_ranks(predictions: list[np.ndarray], references: list[np.ndarray
     return ranks
 
 
-def accuracy_interval(
-    right: np.ndarray, groups: np.ndarray, n_bootstrap: int, seed: int
-) -> tuple[float | None, float | None]:
+def accuracy_interval(right: np.ndarray, groups: np.ndarray, n_bootstrap: int, seed: int) -> tuple:
     """95 % percentile interval of the share of right points when groups are drawn with replacement.
 
-    A draw holds as many groups as there are, and so more or fewer points than n where groups differ in size; its
-    accuracy is over the points that it holds. Both bounds are None without resamples or with one group.
+    The accuracy of a draw is over the points that it holds. Bounds are None without resamples or with one group.
     """
     sizes = np.bincount(groups)
     if n_bootstrap == 0 or len(sizes) == 1:
@@ -161,7 +153,7 @@ def accuracy_interval(
 
 
 def check_rankings(predictions, references) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Rankings and right ids as lists of integer arrays, or a ValueError that names the index and the cure."""
+    """Rankings and right ids as lists of integer arrays, or a ValueError."""
     predictions, references = as_id_lists("predictions", predictions), as_id_lists("references", references)
     check_consistent_length(predictions, references)
     if not predictions:
@@ -200,7 +192,7 @@ def as_id_lists(name: str, values) -> list[np.ndarray]:
 
 
 def group_numbers(groups, n: int) -> np.ndarray:
-    """Groups numbered from 0, shape `(n,)`; without groups each point is one by itself."""
+    """Groups numbered from 0, shape `(n,)`; without any, each point is one by itself."""
     if groups is None:
         return np.arange(n)
     groups = list(groups) if np.iterable(groups) and not isinstance(groups, str) else [groups]
@@ -211,13 +203,6 @@ def group_numbers(groups, n: int) -> np.ndarray:
         raise ValueError(f"{len(groups)} groups but {n} points: pass a list with the debate of each point.")
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     return np.array([numbers[group] for group in groups])
-
-
-def check_cutoffs(k) -> list[int]:
-    """The cut-offs as a list of integers of at least 1, empty for None, or a ValueError."""
-    if k is None:
-        return []
-    return [whole("k", cutoff, 1) for cutoff in (k if np.iterable(k) and not isinstance(k, str) else [k])]
 
 
 def whole(name: str, value, least: int) -> int:

@@ -81,9 +81,7 @@ class OpinionSimilarity(evaluate.Metric):
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             # No format="numpy": it hands float64 columns over as float32, which makes ties.
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")}
-            ),
+            features=datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("float64"))),
             reference_urls=["https://github.com/wenyi-tay/sos"],
         )
 
@@ -99,13 +97,13 @@ class OpinionSimilarity(evaluate.Metric):
 
 def opinion_similarity(predictions, references, boundary: float = 1.5) -> dict:
     """Correlation of similarities with human scores, overall and by group, and rates of opposite quartiles.
-
-    Arguments, keys and errors are those of the metric, see `OpinionSimilarity`; all but the key of its name.
-
-    Source: Tay et al. 2021, Tables 3 and 4 (correlations) and 9 (rates).
+    Arguments, keys and errors are those of `OpinionSimilarity`. Source: Tay et al. 2021, Tables 3, 4 and 9 (rates).
     """
     predictions, references = check_scores(predictions, references)
-    boundary = check_boundary(boundary)
+    if not isinstance(boundary, (int, float, np.number)) or not 0 <= boundary < HIGHEST:
+        raise ValueError(
+            f"boundary is {boundary!r}: pass the highest score of broadly different pairs, from 0 to below {HIGHEST}."
+        )
     for name, values in {"predictions": predictions, "references": references}.items():
         if np.ptp(values) == 0:  # so are those of one pair
             raise ValueError(
@@ -152,29 +150,19 @@ def share(chosen: np.ndarray, group: np.ndarray) -> float | None:
 
 
 def check_scores(predictions, references) -> tuple[np.ndarray, np.ndarray]:
-    """Finite similarities and scores in [0, 4] as float64 arrays of one length, or a ValueError that names the cure."""
+    """Finite similarities and scores in [0, 4] as float64 arrays of one length, or a ValueError."""
     predictions, references = as_numbers("predictions", predictions), as_numbers("references", references)
     check_consistent_length(predictions, references)
-    bad = np.flatnonzero((references < 0) | (references > HIGHEST))
-    if bad.size:
-        raise ValueError(
-            f"references[{bad[0]}] is {references[bad[0]]:g}, outside [0, {HIGHEST}]: pass mean human scores from 0 "
-            f"(completely different opinion) to {HIGHEST} (completely same), rescaled if yours have another scale."
-        )
+    fault = (
+        f", outside [0, {HIGHEST}]: pass mean human scores from 0 (completely different opinion) to {HIGHEST} "
+        "(completely same), rescaled if yours have another scale"
+    )
+    refuse("references", references, (references < 0) | (references > HIGHEST), fault)
     return predictions, references
 
 
-def check_boundary(boundary) -> float:
-    """The boundary as a float in [0, 4), or a ValueError."""
-    if not isinstance(boundary, (int, float, np.number)) or not 0 <= boundary < HIGHEST:
-        raise ValueError(
-            f"boundary is {boundary!r}: pass the highest score of broadly different pairs, from 0 to below {HIGHEST}."
-        )
-    return float(boundary)
-
-
 def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -182,7 +170,11 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
+    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
     return numbers
+
+
+def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
+    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    if bad.any():
+        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")

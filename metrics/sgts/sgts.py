@@ -69,9 +69,7 @@ class Sgts(evaluate.Metric):
             inputs_description=_KWARGS_DESCRIPTION,
             # References are floats too: an integer feature would silently turn 0.5 into 0. No format="numpy": it hands
             # float64 columns over as float32, which makes ties.
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")}
-            ),
+            features=datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("float64"))),
             reference_urls=["https://github.com/nayohan/SentiCSE"],
         )
 
@@ -87,8 +85,7 @@ class Sgts(evaluate.Metric):
 
 def sgts(predictions, references) -> dict:
     """Spearman correlation of cosines with a 0/1 gold, its ceiling, their ratio, and AUROC (SentiCSE, Section 2).
-
-    Arguments, keys and errors are those of the metric, see `Sgts`; all but the key `sgts`.
+    Arguments, keys and errors are those of `Sgts`.
     """
     predictions, references = check_pairs(predictions, references)
     for name, values in {"predictions": predictions, "references": references}.items():
@@ -123,29 +120,26 @@ def spearman_ceiling(n_same: int, n_different: int) -> float:
 
 
 def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError that names the cure."""
+    """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError."""
     predictions, references = as_cosines(predictions), as_numbers("references", references)
     check_consistent_length(predictions, references)
-    bad = np.flatnonzero((references != 0) & (references != 1))
-    if bad.size:
-        raise ValueError(f"references[{bad[0]}] is {references[bad[0]]:g}: labels must be 0 or 1.")
+    refuse("references", references, (references != 0) & (references != 1), ": labels must be 0 or 1")
     return predictions, references
 
 
 def as_cosines(values) -> np.ndarray:
-    """Predictions clipped to [-1, 1]; a ValueError names the first that is further out than `TOLERANCE`."""
+    """Predictions clipped to [-1, 1], of which none may be further out than `TOLERANCE`."""
     cosines = as_numbers("predictions", values)
-    bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
-    if bad.size:
-        raise ValueError(
-            f"predictions[{bad[0]}] is {cosines[bad[0]]:g}, outside [-1, 1]: pass cosine similarities "
-            "(normalise the embeddings before a dot product, turn a cosine distance d into 1 - d)."
-        )
+    fault = (
+        ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
+        "distance d into 1 - d)"
+    )
+    refuse("predictions", cosines, np.abs(cosines) > 1 + TOLERANCE, fault)
     return np.clip(cosines, -1, 1)
 
 
 def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -153,7 +147,11 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
+    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
     return numbers
+
+
+def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
+    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    if bad.any():
+        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")

@@ -66,9 +66,7 @@ class StanceKlDivergence(evaluate.Metric):
             inputs_description=_KWARGS_DESCRIPTION,
             # References are floats too: an integer feature would silently turn 0.5 into 0. No format="numpy": it hands
             # float64 columns over as float32.
-            features=datasets.Features(
-                {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")}
-            ),
+            features=datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("float64"))),
             reference_urls=["https://github.com/vahidthegreat/StanceAware_SBERT"],
         )
 
@@ -84,10 +82,7 @@ class StanceKlDivergence(evaluate.Metric):
 
 def stance_kl_divergence(predictions, references, mode: str = "shared", bins: int = 50) -> dict:
     """KL divergence of the cosines of agreeing from those of opposing pairs, with AUROC, counts and means.
-
-    Arguments, keys and errors are those of the metric, see `StanceKlDivergence`; all but the key of its name.
-
-    Source: Ghafouri et al. 2024, Section 5.1, Table 2.
+    Arguments, keys and errors are those of `StanceKlDivergence`. Source: Ghafouri et al. 2024, Section 5.1, Table 2.
     """
     if mode not in KL_BY_MODE:
         raise ValueError(f"Unknown mode {mode!r}: choose one of {', '.join(map(repr, KL_BY_MODE))}.")
@@ -110,10 +105,9 @@ def stance_kl_divergence(predictions, references, mode: str = "shared", bins: in
 def kl_shared_bins(agree: np.ndarray, oppose: np.ndarray, bins: int) -> float:
     """KL(agree || oppose) over equal bins of [-1, 1], both histograms mixed with the same share of the uniform one.
 
-    The share is that of `PSEUDO_COUNT` a bin in the smaller group, so for groups of equal size this is plain additive
-    smoothing. An empty bin then counts as "seen less than once in this many pairs", not as impossible, so one outlier
-    moves the result by about its own weight. One share for both groups keeps the result at 0 whenever their relative
-    frequencies are equal, whatever their sizes.
+    The share is that of `PSEUDO_COUNT` a bin in the smaller group: for groups of equal size plain additive smoothing,
+    so that one outlier moves the result by about its own weight. One share for both groups keeps the result at 0
+    whenever their relative frequencies are equal, whatever their sizes.
     """
     pseudo_counts = PSEUDO_COUNT * bins
     uniform_share = pseudo_counts / (min(len(agree), len(oppose)) + pseudo_counts)
@@ -128,9 +122,8 @@ def kl_shared_bins(agree: np.ndarray, oppose: np.ndarray, bins: int) -> float:
 def kl_own_ranges(agree: np.ndarray, oppose: np.ndarray, bins: int) -> float:
     """The authors' computation: bin each group over its own minimum to maximum, then compare bin i with bin i.
 
-    Densities are normalised to probabilities, 1e-10 is added, and `scipy.stats.entropy` normalises again. The i-th bins
-    cover different cosines, so the result sees the shape of the two distributions and not where they lie: it is 0 for
-    groups that are apart but of equal shape, and one outlier, which stretches its group's bins, can take it to 14.
+    The i-th bins cover different cosines, so the result sees the shape of the two distributions and not where they lie:
+    it is 0 for groups that are apart but of equal shape, and one outlier, which stretches its bins, can take it to 14.
 
     Source: `codes_output_analysis/Output-Analysis-Charts.ipynb` in the authors' repository.
     """
@@ -146,29 +139,26 @@ KL_BY_MODE = {"shared": kl_shared_bins, "paper": kl_own_ranges}
 
 
 def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError that names the cure."""
+    """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError."""
     predictions, references = as_cosines(predictions), as_numbers("references", references)
     check_consistent_length(predictions, references)
-    bad = np.flatnonzero((references != 0) & (references != 1))
-    if bad.size:
-        raise ValueError(f"references[{bad[0]}] is {references[bad[0]]:g}: labels must be 0 or 1.")
+    refuse("references", references, (references != 0) & (references != 1), ": labels must be 0 or 1")
     return predictions, references
 
 
 def as_cosines(values) -> np.ndarray:
-    """Predictions clipped to [-1, 1]; a ValueError names the first that is further out than `TOLERANCE`."""
+    """Predictions clipped to [-1, 1], of which none may be further out than `TOLERANCE`."""
     cosines = as_numbers("predictions", values)
-    bad = np.flatnonzero(np.abs(cosines) > 1 + TOLERANCE)
-    if bad.size:
-        raise ValueError(
-            f"predictions[{bad[0]}] is {cosines[bad[0]]:g}, outside [-1, 1]: pass cosine similarities "
-            "(normalise the embeddings before a dot product, turn a cosine distance d into 1 - d)."
-        )
+    fault = (
+        ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
+        "distance d into 1 - d)"
+    )
+    refuse("predictions", cosines, np.abs(cosines) > 1 + TOLERANCE, fault)
     return np.clip(cosines, -1, 1)
 
 
 def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first entry that is none."""
+    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -176,7 +166,11 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        raise ValueError(f"{name}[{bad[0]}] is {numbers[bad[0]]}: drop or repair missing and infinite entries.")
+    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
     return numbers
+
+
+def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
+    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    if bad.any():
+        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")

@@ -72,7 +72,9 @@ def test_files_that_do_not_fit(build, write):
     write("raw", {NAME: text, f"{NAME}.gz": text})
     assert build(SentiWordNet, folder, "examples")[0].num_rows == {"train": 1}  # the same release twice
     write("raw", {"SentiWordNet_1.0.txt": HEADER})
-    with pytest.raises(ValueError, match=r"holds SentiWordNet_1.0.txt, SentiWordNet_3.0.0.txt, .*; give one file"):
+    with pytest.raises(
+        ValueError, match=r"holds SentiWordNet_1.0.txt, SentiWordNet_3.0.0.txt, .*; give one of"
+    ):
         build(SentiWordNet, folder)
 
 
