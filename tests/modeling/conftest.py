@@ -1,8 +1,31 @@
 """What tests of several rooms look at."""
 
+import shutil
+
 import pytest
 
 from modeling.base import plots
+from modeling.base.recipe import load_recipe
+from modeling.base.rooms import get_system
+
+
+@pytest.fixture
+def make_system(tiny_base, tiny_data, tmp_path):
+    """A function that makes the system of a recipe on the tiny encoder and data."""
+
+    def system(recipe, **options):
+        words = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data}
+        words |= {"cache_dir": tmp_path, "lora_targets": "none"} | options
+        recipe = load_recipe(recipe, {name: str(value) for name, value in words.items()})
+        return get_system(recipe.system)(recipe)
+
+    return system
+
+
+@pytest.fixture
+def second(tiny_data, tmp_path):
+    """Another folder with the same rows."""
+    return shutil.copytree(tiny_data, tmp_path / "second-debates")
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """SentiCSE: both losses by hand, leaks, the system, its evaluators and the paper's figures."""
 
-import shutil
+from functools import partial
 from math import exp, log
 
 import pytest
@@ -10,9 +10,7 @@ from torch import nn
 from transformers import BertConfig, BertForMaskedLM
 
 from dataset_scripts.base.quality import bare
-from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.models import resolve
-from modeling.base.recipe import load_recipe
 from modeling.senticse import Options
 from modeling.senticse import system as senticse
 from modeling.senticse.lexicon import WordPolarity
@@ -25,21 +23,9 @@ ROW = ["we love the trams every day", "the trams are great for visitors", "we ha
 
 
 @pytest.fixture
-def second(tiny_data, tmp_path):
-    """Another folder with the same rows."""
-    return shutil.copytree(tiny_data, tmp_path / "second-debates")
-
-
-@pytest.fixture
-def make(tiny_base, tiny_data, tmp_path):
+def make(make_system, tiny_data):
     """A function that makes a system on the tiny encoder and data."""
-
-    def system(**options):
-        words = dict.fromkeys(("data", "similarity", "lexicon"), tiny_data) | {"base": tiny_base, "base_id": "org/tiny"}
-        words |= {"cache_dir": tmp_path, "masking": 1, "max_length": 32, "lora_rank": 4} | options
-        return SenticseSystem(load_recipe("senticse-demo", {name: str(value) for name, value in words.items()}))
-
-    return system
+    return partial(make_system, "senticse-demo", lexicon=tiny_data, masking=1, max_length=32, lora_rank=4)
 
 
 def unit(degrees):
@@ -159,11 +145,7 @@ def test_gradients_reach_encoder_and_head(make, lora):
     assert set(parts) == {"sentence", "word"}
     parts["word"].backward()
     assert loss.head.dense.weight.grad.abs().max() > 0 and loss.head.bias.grad.abs().max() > 0
-    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
-    if lora == "true":
-        assert max(grad.abs().max() for name, grad in gradients.items() if "lora_B" in name) > 0
-        assert all(grad is None for name, grad in gradients.items() if "lora_" not in name)
-    else:  # the embeddings are shared: kites are in no text, but one of the words to choose from
+    if lora == "false":  # the embeddings are shared: kites are in no text, but one of the words to choose from
         assert model[0].model.get_input_embeddings().weight.grad[VOCABULARY.index("kites")].abs().max() > 0
     # the trainer keeps and resumes what the loss owns: the head, and not the embeddings, which are the encoder's
     owned = {name for name, each in loss.named_parameters() if not name.startswith("model.")}
@@ -178,16 +160,6 @@ def test_without_the_word_loss_there_is_no_second_pass(make):
     model[0].register_forward_pre_hook(lambda *arguments: passes.append(1))
     assert set(loss(features_of(model), None)) == {"sentence"}
     assert len(passes) == 1 and loss.sentence_embeddings_only
-
-
-def test_held_to_the_base(make, tiny_data):
-    system = make(keep=1, replay=tiny_data)
-    model = system.build_model()
-    (phase,) = system.phases(model, data := system.load_data())
-    assert isinstance(phase.loss, KeepSimilarityLoss)
-    assert data.train["quadruples"].column_names[4:] == ["replay", "replay_neighbour"]
-    parts = phase.loss(features_of(model) + features_of(model)[:2], None)
-    assert set(parts) == {"sentence", "word", "keep", "replay"}
 
 
 def test_the_checkpoint_s_own_head_is_taken(tiny_base, tmp_path, make):

@@ -1,6 +1,6 @@
 """SOS: the losses by hand, unit vectors or not, data, evaluators and the paper's figures."""
 
-import shutil
+from functools import partial
 from math import log, sqrt
 
 import pytest
@@ -8,31 +8,17 @@ import torch
 from sentence_transformers.sentence_transformer.losses import TripletLoss
 from sentence_transformers.sentence_transformer.modules import Normalize
 
-from modeling.base.keep import KeepSimilarityLoss
-from modeling.base.recipe import load_recipe
 from modeling.sos.losses import PairSoftmaxLoss
 from modeling.sos.system import SosSystem
 
+UNIT = {"keep": 0, "replay": "none", "objective": "triplet", "margin": 0.5, "normalised": "true"}
 TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
 
 
 @pytest.fixture
-def second(tiny_data, tmp_path):
-    """Another folder with the same rows."""
-    return shutil.copytree(tiny_data, tmp_path / "second-debates")
-
-
-@pytest.fixture
-def make(tiny_base, tiny_data, tmp_path):
+def make(make_system, tiny_data):
     """A function that makes a system on the tiny encoder and data."""
-
-    def system(**options):
-        words = dict.fromkeys(("data", "opinions", "similarity"), tiny_data)
-        words |= {"base": tiny_base, "base_id": "org/tiny", "cache_dir": tmp_path, "keep": 0, "replay": "none"}
-        words |= {"objective": "triplet", "margin": 0.5, "normalised": "true", "lora_targets": "none"} | options
-        return SosSystem(load_recipe("sos-demo", {name: str(value) for name, value in words.items()}))
-
-    return system
+    return partial(make_system, "sos-demo", opinions=tiny_data, **UNIT)
 
 
 class Encoder(torch.nn.Module):
@@ -72,25 +58,6 @@ def test_triplet_loss_on_unit_vectors_and_on_others(make):
     assert value.item() == pytest.approx(7 - 10 * (sqrt(2) - sqrt(0.8)), rel=1e-4)
 
 
-@pytest.mark.parametrize("objective", ["siamese", "triplet"])
-@pytest.mark.parametrize("keep", [0, 0.5])
-def test_gradients_reach_adapter_and_classifier_and_nothing_else(make, objective, keep):
-    system = make(objective=objective, margin=1.9, keep=keep)
-    model = system.build_model()
-    (phase,) = system.phases(model, system.load_data())
-    assert isinstance(phase.loss, KeepSimilarityLoss) == bool(keep)
-    columns = [name for name in phase.dataset.column_names if name != "label"]
-    parts = phase.loss([model.preprocess([text]) for text in TEXTS[: len(columns)]], torch.tensor([0]))
-    sum(parts.values() if keep else [parts]).backward()
-    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
-    assert all(gradients[name] is None for name in gradients if "lora_" not in name)
-    moved = [name for name in gradients if "lora_B" in name and gradients[name].abs().max() > 0]
-    assert len(moved) == 8  # 2 layers x q, k, v, o
-    classifier = [parameter for name, parameter in phase.loss.named_parameters() if "classifier" in name]
-    assert len(classifier) == (2 if objective == "siamese" else 0)
-    assert all(parameter.grad.abs().max() > 0 for parameter in classifier)
-
-
 def test_vectors_are_as_long_as_they_come_until_the_phase_is_over(make):
     system = make(normalised="false", margin=7)
     model = system.build_model()
@@ -119,13 +86,9 @@ def test_training_rows(make, tiny_data, second, objective, kind, rows, columns):
     assert len(data.train[kind]) == 100
     assert data.counts == {f"{kind} of the sources": 2 * rows, f"{kind} in training": 100}
     assert data.sources == ["tiny-debates", "second-debates"]
-    system = make(objective=objective, per_source=50, replay=tiny_data, replay_weight=7)
-    data = system.load_data()
+    data = make(objective=objective, per_source=50, replay=tiny_data).load_data()
     assert data.counts[f"{kind} of the sources"] == data.counts[f"{kind} in training"] == 50
-    assert data.train[kind].column_names == [*columns, "replay", "replay_neighbour"]
     assert data.sources == ["tiny-debates", "tiny-debates"]
-    (phase,) = system.phases(system.build_model(), data)
-    assert (phase.loss.weight, phase.loss.replay_weight) == (0, 7)
 
 
 def test_evaluators(make, tiny_data, second):

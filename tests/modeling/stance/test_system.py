@@ -1,6 +1,6 @@
 """Stance: the losses by hand, the filter, the phases, the evaluators and the paper's figures."""
 
-import shutil
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -9,8 +9,6 @@ import torch
 from datasets import Dataset
 from sentence_transformers.sentence_transformer.losses import ContrastiveLoss, TripletLoss
 
-from modeling.base.keep import KeepSimilarityLoss
-from modeling.base.recipe import load_recipe
 from modeling.stance import system as module
 from modeling.stance.losses import LinearContrastiveLoss
 from modeling.stance.system import StanceSystem
@@ -23,15 +21,9 @@ PLAIN = {"filter_pairs": "none", "filter_triplets": "none"}
 
 
 @pytest.fixture
-def make(tiny_base, tiny_data, tmp_path):
-    """A function that makes a system on the tiny encoder and the tiny debates."""
-
-    def system(**options):
-        words = BEST | {"data": tiny_data, "similarity": tiny_data, "cache_dir": tmp_path}
-        words |= {"base": tiny_base, "base_id": "org/tiny"} | options
-        return StanceSystem(load_recipe("stance-demo", {name: str(value) for name, value in words.items()}))
-
-    return system
+def make(make_system):
+    """A function that makes a system on the tiny encoder and data."""
+    return partial(make_system, "stance-demo", **BEST)
 
 
 def at_cosines(*cosines):
@@ -71,25 +63,7 @@ def test_loss_of_triplets(make):
     assert value.item() == pytest.approx((sqrt(2) - sqrt(0.8) + 0.4) / 2, rel=1e-5)
 
 
-@pytest.mark.parametrize(("kind", "columns"), [("pairs", 2), ("triplets", 3)])
-def test_gradients_reach_the_adapter_and_nothing_else(make, kind, columns):
-    system = make(margin=2)  # so wide that every opposing row costs something
-    model = system.build_model()
-    texts = ["we love the trams", "the trams are great for visitors", "we hate the trams"][:columns]
-    system._loss(kind, model)([model.preprocess([text]) for text in texts], torch.tensor([0])).backward()
-    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
-    assert all(gradients[name] is None for name in gradients if "lora_" not in name)
-    moved = [name for name in gradients if "lora_B" in name and gradients[name].abs().max() > 0]
-    assert len(moved) == 8  # 2 layers x q, k, v, o
-
-
-@pytest.fixture
-def two(tiny_data, tmp_path):
-    """Two sources of the same rows."""
-    return f"{tiny_data},{shutil.copytree(tiny_data, tmp_path / 'more-debates')}"
-
-
-def test_hybrid_is_triplets_first_and_pairs_after(make, two):
+def test_hybrid_is_triplets_first_and_pairs_after(make, tiny_data, second):
     system = make(epochs=3, **PLAIN)
     state = dict(vars(system))
     data = system.load_data()
@@ -101,29 +75,16 @@ def test_hybrid_is_triplets_first_and_pairs_after(make, two):
     ]
     assert list(data.counts.values()) == [216, 216, 396, 396]  # before the filter and in training
     for objective, kind in (("siamese", "pairs"), ("triplet", "triplets")):
-        system = make(objective=objective, epochs=3, data=two, **PLAIN)
+        system = make(objective=objective, epochs=3, data=f"{tiny_data},{second}", **PLAIN)
         data = system.load_data()
         assert [(phase.name, phase.epochs) for phase in system.phases(None, data)] == [(kind, 3)]
         assert data.counts[f"{kind} in training"] == {"pairs": 792, "triplets": 432}[kind]
 
 
-def test_sources_are_sampled_so_that_one_does_not_drown_the_others(make, tiny_data, two):
+def test_sources_are_sampled_so_that_one_does_not_drown_the_others(make, tiny_data, second):
+    two = f"{tiny_data},{second}"
     for per_source, data, rows in ((50, tiny_data, 50), (50, two, 100), ("50,20", two, 70)):
         assert make(per_source=per_source, data=data, **PLAIN).load_data().counts["pairs in training"] == rows
-
-
-def test_similarity_is_held(make, tiny_data):
-    system = make(keep=0.5, replay=tiny_data, replay_weight=7, **PLAIN)
-    data = system.load_data()
-    assert data.train["triplets"].column_names == ["anchor", "positive", "negative", "replay", "replay_neighbour"]
-    assert data.train["pairs"].column_names == ["sentence1", "sentence2", "label", "replay", "replay_neighbour"]
-    assert data.counts["generic texts for replay"] == 72
-    assert data.sources == ["tiny-debates", "tiny-debates"]
-    phases = system.phases(system.build_model(), data)
-    assert [type(phase.loss.loss) for phase in phases] == [TripletLoss, LinearContrastiveLoss]
-    for phase in phases:
-        assert isinstance(phase.loss, KeepSimilarityLoss)
-        assert (phase.loss.weight, phase.loss.replay_weight) == (0.5, 7)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Twitter4SSE: the sets, no batch with a conversation twice, both losses by hand, evaluators, the paper's figures."""
 
 import shutil
+from functools import partial
 from math import exp, log, sqrt
 
 import numpy as np
@@ -14,7 +15,6 @@ from transformers import BertweetTokenizer, RobertaConfig, RobertaModel
 
 from modeling.base.adapters import lora_targets
 from modeling.base.batches import DistinctBatchSampler
-from modeling.base.keep import KeepSimilarityLoss
 from modeling.base.models import load_backbone, resolve
 from modeling.base.recipe import load_recipe
 from modeling.tweets.system import SETS, TweetsSystem
@@ -24,15 +24,9 @@ TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the t
 
 
 @pytest.fixture
-def make(tiny_base, tiny_data, tmp_path):
+def make(make_system):
     """A function that makes a system on the tiny encoder and data."""
-
-    def system(**options):
-        words = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data}
-        words |= {"lora_targets": "none", "batch_size": 4, "cache_dir": tmp_path} | options
-        return TweetsSystem(load_recipe("tweets-demo", {name: str(value) for name, value in words.items()}))
-
-    return system
+    return partial(make_system, "tweets-demo", batch_size=4)
 
 
 @pytest.fixture
@@ -200,21 +194,6 @@ def test_the_negative_is_the_positive_of_another_conversation(make):
     assert list(phases) == [] and isinstance(model[-1], Normalize)
     with pytest.raises(ValueError, match="--objective triplet draws negatives from other conversations: there is only"):
         make(objective="triplet", max_train_rows=1).load_data()
-
-
-@pytest.mark.parametrize("objective", ["mnrl", "triplet"])
-@pytest.mark.parametrize("keep", [0, 0.5])
-def test_gradients_reach_the_adapter_and_nothing_else(make, tiny_data, objective, keep):
-    system = make(objective=objective, margin=1.9, keep=keep, replay=tiny_data if keep else "none")
-    model = system.build_model()
-    (phase,) = system.phases(model, system.load_data())
-    assert isinstance(phase.loss, KeepSimilarityLoss) == bool(keep)
-    assert ("replay_neighbour" in phase.dataset.column_names) == bool(keep)
-    rows = phase.dataset.select(range(2))
-    parts = phase.loss([model.preprocess(rows[name]) for name in rows.column_names], None)
-    sum(parts.values() if keep else [parts]).backward()
-    moved = {name for name, parameter in model.named_parameters() if parameter.grad is not None}
-    assert moved and all("lora_" in name for name in moved)
 
 
 def test_evaluators(make, tiny_data):
