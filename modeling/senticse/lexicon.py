@@ -108,22 +108,14 @@ class WordPolarity(nn.Module):
         spellings = _spellings(tokenizer)
         spelled = {spelling(word): polarity for word, polarity in lexicon.items() for spelling in spellings}
         tokens = tokenizer(list(spelled), add_special_tokens=False)["input_ids"]
-        special = set(tokenizer.all_special_ids)
-        known = [
-            (ids, polarity)
-            for ids, polarity in zip(tokens, spelled.values(), strict=True)
-            if 0 < len(ids) <= LONGEST and not special & set(ids)
-        ]
-        width = max((len(ids) for ids, _ in known), default=1)
-        padded = torch.tensor([ids + ids[-1:] * (width - len(ids)) for ids, _ in known]).reshape(-1, width)
-        last = torch.tensor([len(ids) for ids, _ in known], dtype=torch.long) - 1
-        # what the tokenizer takes for several words cannot be found as one
-        whole = self.numbers(padded).gather(1, last[:, None])[:, 0] == 0 if known else last.bool()
-        inside = torch.arange(width)[None, :] <= last[:, None]
-        keys = ((padded + 1) * self.powers[:width] * inside).sum(dim=1)
+        special, powers = set(tokenizer.all_special_ids), self.powers.numpy()
+        begins, kind = self.begins.tolist(), self.kind.tolist()
         table: dict[int, int] = {}
-        for key, (_, polarity), one_word in zip(keys.tolist(), known, whole.tolist(), strict=True):
-            if one_word:
+        for ids, polarity in zip(tokens, spelled.values(), strict=True):
+            # what the tokenizer takes for several words cannot be looked up as one
+            one_word = all(not begins[id] and kind[id] == kind[last] for last, id in itertools.pairwise(ids))
+            if one_word and 0 < len(ids) <= LONGEST and special.isdisjoint(ids):
+                key = int(((np.array(ids) + 1) * powers[: len(ids)]).sum())  # modulo 2^64
                 table[key] = polarity if table.get(key, polarity) == polarity else 0
         if not table:
             raise ValueError("--lexicon: the tokenizer knows none of its words")

@@ -57,11 +57,11 @@ def render(
     tables = {
         "SgTS (table 3)": [
             compare(of["spearman"], printed, "sgts_{}_spearman", measure="spearman"),
-            compare(of["normalized"], measure="of its ceiling"),
-            compare(of["auroc"], measure="auroc"),
+            compare(of["normalized"], printed, measure="of its ceiling"),
+            compare(of["auroc"], printed, measure="auroc"),
         ],
         "Few-shot accuracy, % (table 4)": [
-            compare(each, printed, f"few_shot_{k:g}_{{}}", percent, **{"per class": f"{k:g}", "trained": TRAINED[name]})
+            compare(each, printed, f"few_shot_{k:g}_{{}}", percent, **{"per class": int(k), "trained": TRAINED[name]})
             for (name, k), each in few_shot
         ],
         "Linear probe, accuracy in % (table 5)": [compare(of["linear_probe"], printed, "linear_probe_{}", percent)],
@@ -93,22 +93,17 @@ def render(
 
 def compare(
     frame: pd.DataFrame,
-    printed: Mapping[str, Mapping[str, Any]] | None = None,
+    printed: Mapping[str, Mapping[str, Any]],
     template: str = "",
     show: Callable[[float], str] = "{:.3f}".format,
-    **facts: str,
+    **facts: str | int,
 ) -> pd.DataFrame:
     """The texts of a measure's rows, a corpus each and their mean: the paper's figures, and those of each model.
 
-    Args:
-        frame: The figures of one measure.
-        printed: The paper's.
-        template: Their keys, `{}` for the corpus.
-        show: Figure -> text.
-        **facts: Columns that all rows have in common.
+    The paper's are those of the keys `template`, `{}` standing for the corpus; all rows have the columns `facts`.
     """
     ours = frame.groupby(["data", "model"], sort=False)["value"].agg(["mean", "std"]).unstack()
-    paper = [(printed or {}).get(template.format(paper_corpus(corpus)), {}) for corpus in ours.index]
+    paper = [printed.get(template.format(paper_corpus(corpus)), {}) for corpus in ours.index]
     table = pd.DataFrame([[each.get(key) for key in PAPER] for each in paper], ours.index, PAPER.values(), float)
     table = table.join(ours["mean"][frame["model"].unique()])
     if len(table) > 1:
@@ -116,9 +111,9 @@ def compare(
     draws = ours["std"].reindex_like(table).astype(object)  # of several draws
     text = table.astype(object).map(lambda value: "" if value != value else show(value))
     text += draws.map(lambda value: "" if value != value else f" ± {show(value)}")
-    return text.reset_index(names="corpus").pipe(
-        lambda rows: pd.concat([rows[["corpus"]].assign(**facts), rows.iloc[:, 1:]], axis=1)
-    )
+    for place, (name, fact) in enumerate(facts.items()):
+        text.insert(place, name, fact)
+    return text.reset_index(names="corpus")
 
 
 def paper_corpus(name: str) -> str | None:
@@ -156,9 +151,8 @@ def correlations(frame: pd.DataFrame) -> pd.DataFrame:
         parts = list(every.groupby("data", sort=False))
         for corpus, part in parts + ([("all", every)] if len(parts) > 1 else []):
             if part["model"].nunique() >= LEAST_MODELS:
-                values = [part[["x", "y"]].corr(method).iat[0, 1] for method in ("pearson", "spearman")]
-                texts = ["" if value != value else f"{value:.3f}" for value in values]
-                rows.append((corpus, f"{k:g}", TRAINED[variant], len(part), *texts))
+                both = [part[["x", "y"]].corr(method).iat[0, 1] for method in ("pearson", "spearman")]
+                rows.append((corpus, int(k), TRAINED[variant], len(part), *both))
     return pd.DataFrame(rows, columns=["corpus", "per class", "trained", "points", "Pearson", "Spearman"])
 
 
