@@ -123,18 +123,14 @@ def ask(
     asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
     opened = _open(index, model)
     hits = opened.ask(asked, top, threshold)
-    counts = [f"rows_{group}" for group in opened.groups]
+    counts = hits[[f"rows_{group}" for group in opened.groups]].to_numpy()
+    sizes = [sorted((-count, name) for count, name in zip(row, opened.groups, strict=True) if count) for row in counts]
+    groups = [", ".join(f"{name} {-less:,}" for less, name in each) for each in sizes]
+    table = hits[["statement", "rank", "similarity", "rows"]].assign(groups=groups, text=hits["text"])
     for statement in asked:
-        found = hits[hits["statement"] == statement]
-        print(f"\n{statement}")
-        if found.empty:
-            print(f"nothing is as similar as {threshold}: lower --threshold")
-            continue
-        groups = [
-            ", ".join(f"{name} {-less:,}" for less, name in sorted(zip(-row, opened.groups, strict=True)) if less)
-            for row in found[counts].to_numpy()
-        ]
-        print(markdown(found[["rank", "similarity", "rows"]].assign(groups=groups, text=found["text"]), WIDTH))
+        found = table[table["statement"] == statement].drop(columns="statement")
+        nothing = f"nothing is as similar as {threshold}: lower --threshold"
+        print(f"\n{statement}\n{nothing if found.empty else markdown(found, WIDTH)}")
     if path:
         write(hits, path)
 
@@ -181,7 +177,7 @@ def align(
         else:
             from modeling.search.plots import plot_thresholds
 
-            plot_thresholds(table, path, f"{_label(opened)}: alignment precision")
+            plot_thresholds(table, path, f"{opened.label}: alignment precision")
             print(f"drawn to {path}")
 
 
@@ -221,7 +217,7 @@ def axis(
         else:
             from modeling.search.plots import plot_axis
 
-            plot_axis(result, path, f"{_label(opened)}: two opposite statements")
+            plot_axis(result, path, f"{opened.label}: two opposite statements")
             print(f"drawn to {path}")
 
 
@@ -266,7 +262,3 @@ def write(frame: pd.DataFrame, path: Path) -> None:
     """Writes a table and says where."""
     write_table(frame, path)
     print(f"written to {path}")
-
-
-def _label(index: Index) -> str:
-    return f"{index.folder.resolve().name}, {Path(index.facts['model'] or 'a model').name}"

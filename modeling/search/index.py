@@ -49,12 +49,6 @@ class Index:
 
     A subclass changes how a statement is encoded (`encode`), or what it is compared with (`embeddings`).
 
-    Attributes:
-        folder: Where it lies.
-        facts: Content of `index.json`.
-        vectors: Unit vectors of the distinct texts: read-only memory map of shape (m, d), float32.
-        table: The rows.
-
     Examples:
         >>> index = Index.build("tweets.csv", "tweets", group="party")  # doctest: +SKIP
         >>> index = Index.open("tweets")  # doctest: +SKIP
@@ -68,7 +62,7 @@ class Index:
     def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None) -> None:
         self.folder, self.facts, self._model = folder, facts, model
         self._part = folder / facts["generation"]
-        self.vectors = np.load(self._part / VECTORS, mmap_mode="r")
+        self.vectors = np.load(self._part / VECTORS, mmap_mode="r")  # unit vectors of the distinct texts, (m, d)
         self.table = pa.ipc.open_file(pa.memory_map(str(self._part / ROWS))).read_all()
         self._probes = np.load(self._part / PROBES)
         if not len(self) == len(self.texts) == facts["counts"]["distinct"]:
@@ -160,9 +154,6 @@ class Index:
 
         Returns:
             The new index. Its `row` counts on from the sources before.
-
-        Raises:
-            ValueError: If the source cannot be read, or the index has another model.
         """
         new = read_texts(source, max_characters=self.facts["max_characters"], usual=self.facts["columns"], **reading)
         with FileLock(self.folder / LOCK):
@@ -209,6 +200,11 @@ class Index:
     def __len__(self) -> int:
         return len(self.vectors)
 
+    @property
+    def label(self) -> str:
+        """Folder and model, without where they lie."""
+        return f"{self.folder.resolve().name}, {Path(self.facts['model'] or 'a model').name}"
+
     @cached_property
     def texts(self) -> pa.LargeStringArray:
         """The distinct texts, in the order of the vectors; m strings."""
@@ -228,11 +224,7 @@ class Index:
 
     @cached_property
     def model(self) -> Any:
-        """What made the vectors, loaded when first needed.
-
-        Raises:
-            ValueError: If it cannot be loaded, or is not the one that made the index.
-        """
+        """What made the vectors, loaded when first needed; raises a ValueError if it is another model now."""
         name = self.facts["model"] if self._model is None else self._model
         model = _load(name)
         if reason := self._unlike(model):
@@ -262,11 +254,7 @@ class Index:
         return cleaned
 
     def encode(self, statements: str | Sequence[str]) -> np.ndarray:
-        """Vectors of statements, to be compared with `embeddings`; shape (n, d), float32.
-
-        Raises:
-            ValueError: If there is none, or an empty one.
-        """
+        """Vectors of statements, to be compared with `embeddings`; shape (n, d), float32. Raises as `clean`."""
         cleaned = self.clean(statements)  # before the model is loaded
         encoder = getattr(self.model, "index_encoder", self.model)
         return encoder.encode_query(cleaned, normalize_embeddings=True, show_progress_bar=False)
@@ -300,12 +288,11 @@ class Index:
     @cached_property
     def lists(self) -> Any:
         """The FAISS index over `embeddings`, memory-mapped; made at the first question, and again if it is damaged."""
-        path = self._part / self.LISTS
-        if (index := nearest.read(path, len(self))) is not None:
+        path, count = self._part / self.LISTS, len(self)
+        if (index := nearest.read(path, count)) is not None:
             return index
-        own = np.sort(np.random.default_rng(0).choice(len(self), min(QUESTIONS, len(self)), replace=False))
-        queries = self.encode(self.texts.take(pa.array(own)).to_pylist())
-        return nearest.build(self.embeddings, len(self), queries, own, path)
+        own = np.sort(np.random.default_rng(0).choice(count, min(QUESTIONS, count), replace=False))
+        return nearest.build(self.embeddings, count, self.encode(self.texts.take(own).to_pylist()), own, path)
 
     def ask(self, statements: str | Sequence[str], top: int = 10, threshold: float | None = None) -> pd.DataFrame:
         """The texts most similar to each statement, by exact search.
@@ -366,11 +353,7 @@ class Index:
     def align(
         self, queries: Iterable[tuple[str, str]], thresholds: Iterable[float] = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
     ) -> pd.DataFrame:
-        """Whose texts statements find; see `modeling.search.questions.align`.
-
-        Raises:
-            ValueError: If there is no group, or a statement's is none; the message lists the groups.
-        """
+        """Whose texts statements find, or a ValueError that lists the groups; see `modeling.search.questions.align`."""
         queries = list(queries)
         if not self.groups:
             raise ValueError(f"{self.folder} has no groups: embed the source again with --group COLUMN")
@@ -403,11 +386,9 @@ def probe(model: Any) -> np.ndarray:
 
 
 def _load(model: Any) -> Any:
-    if not isinstance(model, str | Path):
-        return model
     from modeling.base.models import load_model  # imports torch; what is cheap to check was checked before
 
-    return load_model(model)
+    return load_model(model) if isinstance(model, str | Path) else model
 
 
 def _place(model: Any) -> str | None:
@@ -450,6 +431,5 @@ def _total(parts: list[dict[str, Any]], distinct: int) -> dict[str, Any]:
     """The counts of all sources; texts that several have are one."""
     counts = [part["counts"] for part in parts]
     total = {name: sum(each[name] for each in counts) for name in ("read", "kept", "ungrouped")}
-    for name in ("dropped", "changed"):
-        total[name] = dict(sum((Counter(each[name]) for each in counts), Counter()))
-    return total | {"distinct": distinct}
+    merged = {name: dict(sum((Counter(each[name]) for each in counts), Counter())) for name in ("dropped", "changed")}
+    return total | merged | {"distinct": distinct}

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dataset_scripts.base.tables import show
+from dataset_scripts.base.tables import markdown
 from modeling.search import nearest
 
 THINGS = ("the tram line", "the night market", "the library", "the city pool", "the ferry", "the mural", "the car park")
@@ -62,7 +62,7 @@ def seconds(function: Callable[[], Any], rounds: int = 1) -> float:
 def report(rows: list[dict[str, Any]], grows: dict[str, str], by: str) -> None:
     """A table, and exponents of growth: 1 where twice the texts take twice as long, 2 where each meets each."""
     frame = pd.DataFrame(rows)
-    print(show(frame))
+    print(markdown(frame))
     for column, name in grows.items() if len(rows) > 1 else ():
         print(f"growth of {name}: {np.polyfit(np.log(frame[by]), np.log(frame[column]), 1)[0]:.2f}")
 
@@ -203,7 +203,7 @@ def ranking(candidates: int, model: str) -> None:
     }
     times = [1000 * min(seconds(way, 3 if "cross" in name else 20) for _ in range(2)) for name, way in ways.items()]
     frame = pd.DataFrame({f"{candidates} candidates": list(ways), "ms": times})
-    print(show(frame.assign(**{"cross-encoder takes as many times as long": times[0] / frame["ms"]})))
+    print(markdown(frame.assign(**{"cross-encoder takes as many times as long": times[0] / frame["ms"]})))
 
 
 def main() -> None:
