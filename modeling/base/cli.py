@@ -10,7 +10,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from dataset_scripts.base import cli
-from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe, shown
+from modeling.base.recipe import SHARED, Recipe, expand_grid, list_recipes, load_recipe, spell
 from modeling.base.rooms import DEFAULT_RECIPE
 
 LIMITS = {"gt": ">", "ge": "at least", "lt": "<", "le": "at most"}  # as pydantic names them
@@ -84,4 +84,4 @@ def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
         marks = [(sign, getattr(mark, name, None)) for mark in field.metadata for name, sign in LIMITS.items()]
         limits = ", ".join(f"{sign} {limit:g}" for sign, limit in marks if limit is not None)
         text = f"{field.description} ({limits})" if limits else field.description
-        yield f"  {cli.flag(key) + ' ' + shown(recipe[key]):38} {text}"
+        yield f"  {cli.flag(key) + ' ' + spell(recipe[key]):38} {text}"

@@ -11,7 +11,7 @@ import pandas as pd
 from dataset_scripts.base.files import write_text
 from dataset_scripts.base.tables import markdown
 from modeling.base.plots import CYCLE, MARKERS, OTHER, legend_below, panels, plain, save_figure
-from modeling.base.recipe import shown
+from modeling.base.recipe import spell
 
 SEED = "seed"
 WIDEST = 8  # an axis whose values span more than this factor is logarithmic
@@ -54,7 +54,7 @@ def grid_frame(finished: Finished) -> tuple[pd.DataFrame, str | None]:
         or else the one with the most. None where nothing but the seed varies.
     """
     axes = pd.DataFrame([values for values, _ in finished]).drop(columns=SEED, errors="ignore")
-    sizes = {axis: axes[axis].map(shown).nunique() for axis in axes}
+    sizes = {axis: axes[axis].map(spell).nunique() for axis in axes}
     along = max(axes, key=lambda axis: (sizes[axis] > 1, _is_numeric(axes[axis]), sizes[axis]), default=None)
     rows = []
     for values, results in finished:
@@ -65,8 +65,8 @@ def grid_frame(finished: Finished) -> tuple[pd.DataFrame, str | None]:
                 place = {
                     "metric": metric,
                     "table": paper.get("table") or "",
-                    "along": values[along] if along and _is_numeric(axes[along]) else shown(values.get(along)),
-                    "line": ", ".join(f"{axis}={shown(value)}" for axis, value in others.items()),
+                    "along": values[along] if along and _is_numeric(axes[along]) else spell(values.get(along)),
+                    "line": ", ".join(f"{axis}={spell(value)}" for axis, value in others.items()),
                     SEED: values.get(SEED),
                 }
                 ours = {"value": evaluation["trained"].get(metric), "base": evaluation["base"].get(metric)}
@@ -139,7 +139,7 @@ def plot_grid(points: pd.DataFrame, along: str, path: Path, title: str) -> None:
             axis.set_xscale("log")
             axis.minorticks_off()
         places = ticks if numeric else range(len(ticks))
-        axis.set_xticks(places, [plain(shown(value)) for value in ticks], rotation=90 if len(ticks) > 6 else 0)
+        axis.set_xticks(places, [plain(spell(value)) for value in ticks], rotation=90 if len(ticks) > 6 else 0)
         axis.set_xlabel(plain(along))
         axis.set_title(plain(metric), fontsize="medium")
         axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)

@@ -30,7 +30,7 @@ TEXTS = 16_000  # more need minutes to embed; a run of 3,000 steps sees each of 
 NEIGHBOURS = 20  # pairs of graded similarity, not only the closest
 
 
-def held(recipe: Recipe, model: SentenceTransformer, loss: nn.Module) -> nn.Module:
+def hold(recipe: Recipe, model: SentenceTransformer, loss: nn.Module) -> nn.Module:
     """The loss, held to the base's similarities if the recipe asks for it; see `KeepSimilarityLoss`."""
     if not (recipe["keep"] or recipe["replay"]):
         return loss

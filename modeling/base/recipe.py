@@ -273,7 +273,7 @@ def listed(value: str | list[str] | None) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def shown(value: Any) -> str:
+def spell(value: Any) -> str:
     """A value as it stands in help, tables and pictures, and as it can be given again."""
     text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return text.lower() if text in ("None", "True", "False") else text

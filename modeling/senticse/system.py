@@ -19,7 +19,7 @@ from dataset_scripts.base.metadata import list_corpora
 from dataset_scripts.base.quality import bare
 from dataset_scripts.base.sources import has_config, load_source, source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
-from modeling.base.keep import held, with_replay
+from modeling.base.keep import hold, with_replay
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
 from modeling.senticse.evaluation import SgtsEvaluator
@@ -81,7 +81,7 @@ class SenticseSystem(System):
 
     def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
         ((name, rows),) = data.train.items()
-        return [Phase(name, rows, held(self.recipe, model, self._loss(model)), self.recipe.epochs)]
+        return [Phase(name, rows, hold(self.recipe, model, self._loss(model)), self.recipe.epochs)]
 
     def _loss(self, model: SentenceTransformer) -> nn.Module:
         if not self.options.lambda_w:

@@ -16,7 +16,7 @@ from torch import nn
 
 from dataset_scripts.base.sources import source_name
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
-from modeling.base.keep import held, with_replay
+from modeling.base.keep import hold, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System
@@ -62,7 +62,7 @@ class SosSystem(System):
         """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
         ((kind, rows),) = data.train.items()
         normalize = None if self.recipe["normalised"] else without_normalize(model)
-        yield Phase(kind, rows, held(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
+        yield Phase(kind, rows, hold(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
         if normalize is not None:
             model.append(normalize)
 

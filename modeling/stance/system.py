@@ -22,7 +22,7 @@ from torch import nn
 
 from dataset_scripts.base.sources import has_config
 from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
-from modeling.base.keep import held, with_replay
+from modeling.base.keep import hold, with_replay
 from modeling.base.models import load_backbone
 from modeling.base.system import Data, Phase, System
 from modeling.base.vectors import Vectors, pair_similarities
@@ -101,7 +101,7 @@ class StanceSystem(System):
 
     def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
         epochs = self.recipe.epochs / len(data.train)
-        losses = {kind: held(self.recipe, model, self._loss(kind, model)) for kind in data.train}
+        losses = {kind: hold(self.recipe, model, self._loss(kind, model)) for kind in data.train}
         return [Phase(kind, rows, losses[kind], epochs) for kind, rows in data.train.items()]
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:

@@ -26,7 +26,7 @@ from dataset_scripts.base.sources import has_config, load_source, source_name
 from dataset_scripts.base.splits import linked_groups
 from modeling.base.batches import DistinctBatchSampler, distinct_batches
 from modeling.base.evaluation import Evaluator, of_another_group, of_source
-from modeling.base.keep import held, with_replay
+from modeling.base.keep import hold, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System
@@ -139,7 +139,7 @@ class TweetsSystem(System):
         recipe, rows = self.recipe, data.train["pairs"]
         distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=data.groups["pairs"])}
         normalize = None if recipe["normalised"] else without_normalize(model)
-        loss = held(recipe, model, self._loss(model))
+        loss = hold(recipe, model, self._loss(model))
         yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
         if normalize is not None:
             model.append(normalize)

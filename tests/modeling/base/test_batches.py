@@ -53,24 +53,24 @@ def test_a_window_is_cut_into_batches_of_neighbours(monkeypatch):
     # windows of one batch do not mix: a batch is what the shuffle put there, longest first
     monkeypatch.setattr(batching, "WINDOW", 1)
     lengths = np.arange(1, 13)
-    found = by_length(lengths, 3)
+    result = by_length(lengths, 3)
     order = np.random.default_rng((0, 0)).permutation(12).reshape(4, 3)
-    assert sorted(sorted(batch) for batch in found) == sorted(sorted(window) for window in order.tolist())
-    assert all(lengths[batch].tolist() == sorted(lengths[batch], reverse=True) for batch in found)
+    assert sorted(sorted(batch) for batch in result) == sorted(sorted(window) for window in order.tolist())
+    assert all(lengths[batch].tolist() == sorted(lengths[batch], reverse=True) for batch in result)
 
 
 def test_padding_saved():
     # 256 rows of lengths 1 ... 256 in batches of 8 are one window of 32 batches: eight neighbours span 7
     lengths = np.random.default_rng(7).permutation(256) + 1
-    found = by_length(lengths, 8)
-    assert [np.ptp(lengths[batch]) for batch in found] == [7] * 32
-    assert [max(lengths[batch]) for batch in found] != sorted((max(lengths[batch]) for batch in found), reverse=True)
+    result = by_length(lengths, 8)
+    assert [np.ptp(lengths[batch]) for batch in result] == [7] * 32
+    assert [max(lengths[batch]) for batch in result] != sorted((max(lengths[batch]) for batch in result), reverse=True)
 
 
 def test_incomplete_batches_are_dropped_other_rows_in_each_epoch():
     epochs = [by_length(range(1, 11), 4, epoch=epoch) for epoch in range(6)]  # 10 = 2 x 4 + 2
-    assert all([len(batch) for batch in found] == [4, 4] and len(set(chain(*found))) == 8 for found in epochs)
-    assert len({frozenset(chain(*found)) for found in epochs}) > 1
+    assert all([len(batch) for batch in result] == [4, 4] and len(set(chain(*result))) == 8 for result in epochs)
+    assert len({frozenset(chain(*result)) for result in epochs}) > 1
     assert sorted(chain(*by_length(range(100, 112), 4))) == list(range(12))
 
 
@@ -96,8 +96,8 @@ def test_two_processes_see_the_rows_of_one():
 
 
 def test_batches_of_whole_groups():
-    found = batches(GroupedBatchSampler, 4, lengths=[1] * 8, groups=["a", "b"] * 4)
-    assert sorted(sorted(batch) for batch in found) == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    result = batches(GroupedBatchSampler, 4, lengths=[1] * 8, groups=["a", "b"] * 4)
+    assert sorted(sorted(batch) for batch in result) == [[0, 2, 4, 6], [1, 3, 5, 7]]
 
 
 @pytest.mark.parametrize(
@@ -116,24 +116,24 @@ def test_how_many_batches_there_are_without_two_of_a_group(sizes, batch, most):
 
 @pytest.mark.parametrize("epoch", range(4))
 def test_no_batch_has_two_rows_of_a_group(epoch):
-    found = distinct(GROUPS, 3, epoch=epoch)
-    assert len(found) == 2 and all(sorted(GROUPS[row] for row in batch) == ["a", "b", "c"] for batch in found)
-    assert len(set(chain(*found))) == 6
+    result = distinct(GROUPS, 3, epoch=epoch)
+    assert len(result) == 2 and all(sorted(GROUPS[row] for row in batch) == ["a", "b", "c"] for batch in result)
+    assert len(set(chain(*result))) == 6
     # in batches of two all eight rows are used: "a" is in each of the four
-    found = distinct(GROUPS, 2, epoch=epoch)
-    assert sorted(chain(*found)) == list(range(8))
-    assert all(len({GROUPS[row] for row in batch}) == 2 and "a" in {GROUPS[row] for row in batch} for batch in found)
+    result = distinct(GROUPS, 2, epoch=epoch)
+    assert sorted(chain(*result)) == list(range(8))
+    assert all(len({GROUPS[row] for row in batch}) == 2 and "a" in {GROUPS[row] for row in batch} for batch in result)
 
 
 def test_large_groups_among_many():
     random = np.random.default_rng(3)
     groups = np.concatenate([random.integers(400, size=900), np.full(150, 400)])
     epochs = [np.array(distinct(groups.tolist(), 10, epoch=epoch)) for epoch in range(3)]
-    for found in epochs:
-        assert len(found) == distinct_batches(np.bincount(groups), 10) == 100  # min(150, 100) + 900 rows
-        assert all(len(set(batch)) == 10 for batch in groups[found])
-        assert len(np.unique(found)) == 1000 and (groups[found] == 400).sum() == 100
-    assert len({frozenset(found.ravel()) for found in epochs}) == 3  # other rows of the large group are left out
+    for result in epochs:
+        assert len(result) == distinct_batches(np.bincount(groups), 10) == 100  # min(150, 100) + 900 rows
+        assert all(len(set(batch)) == 10 for batch in groups[result])
+        assert len(np.unique(result)) == 1000 and (groups[result] == 400).sum() == 100
+    assert len({frozenset(result.ravel()) for result in epochs}) == 3  # other rows of the large group are left out
 
 
 @pytest.mark.parametrize(
