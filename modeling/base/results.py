@@ -102,13 +102,13 @@ def memory(cache_dir: str | Path) -> Memory:
 
 
 def comparison(
-    results: Mapping[str, Any], shown: str = "headline", heads: Mapping[str, str] = RUN, base: str | None = "base"
+    results: Mapping[str, Any], which: str = "headline", heads: Mapping[str, str] = RUN, base: str | None = "base"
 ) -> pd.DataFrame:
     """Our figures, and the paper's beside them where there are any.
 
     Args:
         results: Facts with `evaluations` and `paper`.
-        shown: Whether the `headline` or all `measures` are shown.
+        which: The `headline` or all `measures`.
         heads: Label of a model -> head of its column.
         base: Label of the untrained encoder, whose column stands beside that of the paper's; None if it has none.
     """
@@ -119,7 +119,7 @@ def comparison(
     for label, head in heads.items():
         figures = [each.get("figures", each)[label].items() for each in evaluations]
         columns.append((1 if label == base else 3, head, dict(pair for pairs in figures for pair in pairs)))
-    rows = [(metric, each["dataset"], each["rows"]) for each in evaluations for metric in each[shown]]
+    rows = [(metric, each["dataset"], each["rows"]) for each in evaluations for metric in each[which]]
     frame = pd.DataFrame(rows, columns=["measure", "data", "rows"])
     for _, head, figures in sorted(columns, key=itemgetter(0)):
         values = pd.Series([figures.get(metric) for metric, *_ in rows], dtype=object)
@@ -127,11 +127,11 @@ def comparison(
     return frame
 
 
-def legend(results: Mapping[str, Any], shown: str = "headline") -> str:
+def legend(results: Mapping[str, Any], which: str = "headline") -> str:
     """What the measures mean that a table of these results shows: `headline` or `measures` of the evaluations."""
     names: dict[str, list[str]] = {}
     for each in results["evaluations"]:
-        for metric in each[shown]:
+        for metric in each[which]:
             names.setdefault(each["measures"][metric], []).append(metric.removeprefix(f"{each['name']}_"))
     return "; ".join(f"{', '.join(dict.fromkeys(keys))}: {meaning}" for meaning, keys in names.items()) + "."
 

@@ -13,7 +13,6 @@ from modeling.base.evaluation import (
     auroc_interval,
     evaluate_models,
     of_another_group,
-    texts,
 )
 
 FACTS = {"title": "a title", "dataset": "Invented (test)", "dataset_id": "org/invented"}
@@ -41,9 +40,7 @@ class Gap(PairEvaluator):
     groups = ("apart", "together")
     headline = ("gap",)
     measures = {"gap": "how far the means lie apart", "n": "pairs"}
-
-    def __init__(self, rows, name="gaps", **facts):
-        super().__init__(rows, name, **facts)
+    prefix = "gaps"
 
     def metrics(self, scores):
         apart, together = self.by_group(scores).values()
@@ -116,15 +113,11 @@ def test_intervals_are_those_of_the_outer_groups():
 @pytest.mark.parametrize("evaluator", [Gap, SimilarityEvaluator])
 @pytest.mark.parametrize("column", ["sentence1", "sentence2"])
 def test_a_row_without_text_is_named(evaluator, column):
-    rows = pairs([0, 1], [0.5, 0.6]) | {"score": [0, 1]}
-    rows[column] = ["0.5", None]
+    rows = pairs([0, 1], [0.5, 0.6]) | {"score": [0, 1], column: ["0.5", None]}
     with pytest.raises(ValueError, match=rf"^Invented \(test\), row 1: {column} is None, no text .* build it again"):
         evaluator(rows, **FACTS)
-
-
-def test_a_missing_column():
-    with pytest.raises(ValueError, match=r"Invented \(test\): there is no column 'text'; it has label"):
-        texts({"label": [1]}, "text", "Invented (test)")
+    with pytest.raises(ValueError, match=rf"Invented \(test\): there is no column '{column}'; it has .*label, score"):
+        evaluator({key: rows[key] for key in rows if key != column}, **FACTS)
 
 
 @pytest.mark.parametrize("seed", range(5))
