@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sentence_transformers import SentenceTransformer
 
 from metrics.opinion_similarity.opinion_similarity import opinion_similarity
-from modeling.base.evaluation import Evaluator, PairEvaluator
-from modeling.base.plots import densities
-from modeling.base.vectors import pair_similarities
+from modeling.base.evaluation import PairEvaluator, texts
 
 BROADLY_DIFFERENT = 1.5  # the highest mean score, of 0 to 4, of pairs that people find rather different (Table 9)
 
@@ -59,8 +55,9 @@ class OpinionEvaluator(PairEvaluator):
         "n_similar": "broadly similar pairs",
     }
     groups = ("broadly different", "broadly similar")
+    prefix = "opinions"
 
-    def __init__(self, rows: dict[str, Sequence], name: str = "opinions", **facts: Any) -> None:
+    def __init__(self, rows: Mapping[str, Sequence], name: str | None = None, **facts: Any) -> None:
         self.judgements = np.asarray(rows["score"], dtype=float)
         if strange := [float(score) for score in self.judgements if not 0 <= score <= 4]:
             raise ValueError(f"{facts['dataset']}: score must be people's mean in [0, 4]; there is {strange[0]}")
@@ -72,7 +69,7 @@ class OpinionEvaluator(PairEvaluator):
         return agreement(scores, self.judgements) or dict.fromkeys(self.measures)
 
 
-class TripletAccuracyEvaluator(Evaluator):
+class TripletAccuracyEvaluator(PairEvaluator):
     """How often a review lies nearer to one of its own polarity than to one of the other, all of one product.
 
     The accuracy on development data by which the paper chooses its models (Tay et al., 2021, section 6): the share of
@@ -90,26 +87,16 @@ class TripletAccuracyEvaluator(Evaluator):
         "mean_other": "mean cosine across polarities",
     }
     groups = ("other polarity", "same polarity")
+    prefix = "triplets"
 
-    def __init__(self, rows: dict[str, Sequence], name: str = "triplets", **facts: str) -> None:
-        super().__init__(name, **facts)
-        self.columns = [list(rows[column]) for column in ("anchor", "positive", "negative")]
-        self.rows = len(self.columns[0])
-
-    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
-        """Cosines of each anchor with its negative and its positive, shape (2, rows), in the order of `groups`."""
-        positive, negative, _ = pair_similarities(model, self.columns, cache)
-        return np.stack([negative, positive])
+    def __init__(self, rows: Mapping[str, Sequence], **facts: Any) -> None:
+        names = ("anchor", "positive", "negative")
+        anchors, positives, negatives = (texts(rows, column, facts["dataset"]) for column in names)
+        labels = np.repeat([0, 1], len(anchors))
+        super().__init__({"sentence1": anchors * 2, "sentence2": negatives + positives, "label": labels}, **facts)
+        self.rows = len(anchors)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float]:
-        other, same = scores.astype(float)
-        return {
-            "accuracy": float((same > other).mean()),
-            "mean_same": float(same.mean()),
-            "mean_other": float(other.mean()),
-        }
-
-    def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
-        groups = {label: dict(zip(self.groups, values, strict=True)) for label, values in scores.items()}
-        densities(groups, path, f"{self.dataset}: {self.title}")
-        return f"Cosine similarity of {self.title}, by model: {', '.join(scores)} ({self.dataset})."
+        other, same = scores.astype(float).reshape(2, -1)
+        means = {"mean_same": float(same.mean()), "mean_other": float(other.mean())}
+        return {"accuracy": float((same > other).mean())} | means

@@ -21,10 +21,8 @@ def run(*words):
     ("words", "message"),
     [
         (["bundled", "--shots", "0,5"], "--shots 0: it must be whole numbers above 0"),
-        (["bundled", "--seeds", "0"], "--seeds"),
         (["bundled", "--sentiment", "demo,/nowhere/mr"], "there is no folder /nowhere/mr; build it with"),
         (["bundled", "--learning-rat", "1"], "did you mean --learning-rate?"),
-        (["bundledd"], "did you mean 'bundled'?"),
     ],
 )
 def test_wrong_words_are_answered_before_anything_is_loaded(capsys, words, message):

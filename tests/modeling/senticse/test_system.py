@@ -246,8 +246,6 @@ def test_the_paper_s_pooling(make):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tau": 0}, "--tau 0: it must be greater than 0"),
-        ({"lambda_w": "nan"}, "--lambda-w nan"),
         ({"indicator": "both"}, "--indicator both: choose from paper, code"),
         ({"pooling": "cls_mlp", "keep": 0}, "use --lora false, or --pooling mean"),
         ({"pooling": "cls_mlp", "lora": "false", "keep": 1}, "begins with others: use --keep 0 --replay none"),
