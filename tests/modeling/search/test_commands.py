@@ -157,18 +157,3 @@ def test_what_is_cheap_to_check_is_told_before_torch_is_imported(tmp_path, root,
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0 if "help" in words else 2, "False"), done.stderr
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2  # seconds of a processor
-
-
-@pytest.mark.corpora
-def test_tweets_of_congress(corpora, tmp_path):
-    """A real corpus from the builder on, with its first hundred tweets."""
-    from dataset_scripts.congress import Congress
-
-    builder = Congress.open(corpora / "congress", "tweets", cache_dir=tmp_path / "cache")
-    builder.download_and_prepare()
-    tweets = builder.as_dataset()["test"].select(range(100))
-    tweets.to_parquet(tmp_path / "tweets.parquet")
-    run("embed", tmp_path / "tweets.parquet", "--group", "group", "--model", "bundled", "-o", tmp_path / "index")
-    hits = Index.open(tmp_path / "index").ask(tweets["text"][7], top=1)
-    assert hits["similarity"].iloc[0] == pytest.approx(1, rel=1e-5)
-    assert hits.filter(like="rows_").sum(axis=1).iloc[0] == hits["rows"].iloc[0]
