@@ -17,7 +17,7 @@ from dataset_scripts.base.metadata import Metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard
 from dataset_scripts.base.reading import Dropped, find_release
 from dataset_scripts.base.schema import Rows
-from dataset_scripts.base.splits import SEED, SPLITS
+from dataset_scripts.base.splits import SPLITS
 
 Unit = TypeVar("Unit")  # what is never divided between splits: a discussion, claim or motion
 
@@ -37,13 +37,6 @@ class BuiltConfig:
     def counts(self) -> dict[str, int]:
         """Split -> rows."""
         return {name: split.num_examples for name, split in self.info.splits.items()}
-
-
-@dataclasses.dataclass
-class CorpusConfig(datasets.BuilderConfig):
-    """What a user may choose when a corpus is built: the seed, and the options of its record as further fields."""
-
-    seed: int = SEED
 
 
 class Corpus(datasets.GeneratorBasedBuilder):
@@ -66,14 +59,13 @@ class Corpus(datasets.GeneratorBasedBuilder):
     # option `keep_work`, and its configurations may be empty
     RESUMABLE: ClassVar[bool] = False
     VERSION = datasets.Version("1.0.0")
-    BUILDER_CONFIG_CLASS = CorpusConfig
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "METADATA" in cls.__dict__:
             fields = cls.METADATA.options_model.model_fields.items()
             options = [(name, field.annotation, dataclasses.field(default=field.default)) for name, field in fields]
-            cls.BUILDER_CONFIG_CLASS = dataclasses.make_dataclass("Config", options, bases=(CorpusConfig,))
+            cls.BUILDER_CONFIG_CLASS = dataclasses.make_dataclass("Config", options, bases=(datasets.BuilderConfig,))
             cls.BUILDER_CONFIGS = [
                 cls.BUILDER_CONFIG_CLASS(name=name, version=cls.VERSION, description=cls.METADATA.configs[name])
                 for name in cls.FEATURES

@@ -97,14 +97,14 @@ class Member:
         try:
             content = json.loads(self.text())
         except json.JSONDecodeError as error:
-            where = f"{self._full(error.lineno)}, column {error.colno}"
-            raise ValueError(f"{where}: not valid JSON ({error.msg}); download the file again") from error
+            problem = f"column {error.colno}: not valid JSON ({error.msg}); download the file again"
+            raise ValueError(f"{self._full(error.lineno)}, {problem}") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{self._full()} is not in UTF-8 ({error}); download it again") from error
-        if not isinstance(content, kind):
-            expected = "a list [...]" if kind is list else "an object {...}"
-            raise ValueError(f"{self._full(1)}: expected {expected} at the top level; use the released file")
-        return content
+        if isinstance(content, kind):
+            return content
+        expected = "a list [...]" if kind is list else "an object {...}"
+        raise ValueError(f"{self._full(1)}: expected {expected} at the top level; use the released file")
 
     def lines(self, dropped: Dropped, otherwise: str | None = None) -> Iterator[tuple[int, str]]:
         """Yields (number from 1, line); a line that is not in UTF-8, nor in the encoding `otherwise`, is counted."""

@@ -64,7 +64,7 @@ def test_list_and_help_import_nothing_heavy():
     assert printed.endswith(" []")
 
 
-def test_files_and_summary(built):
+def test_a_build_has_files_summary_card_and_loads(built, tmp_path):
     out, result = built
     files = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
     parquet = {f"{config}/{split}-00000-of-00001.parquet" for config in ROWS for split in ROWS[config]}
@@ -81,19 +81,12 @@ def test_files_and_summary(built):
     assert "60 x row: text shorter than 4 words" in result.stdout
     # the record has the counts of the real release
     assert "warning: triplets differs from the reference build: train 17 instead of 96,702" in result.stderr
-
-
-def test_folder_loads_as_a_data_set(built, tmp_path):
-    out, _ = built
     for config, rows in ROWS.items():
         loaded = datasets.load_dataset(str(out), config, cache_dir=str(tmp_path / "cache"))
         assert {split: data.num_rows for split, data in loaded.items()} == rows
     default = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
     assert default["train"].features["label"].names == ["oppose", "agree"]
-
-
-def test_card(built, tmp_path):
-    text = (built[0] / "README.md").read_text(encoding="utf-8")
+    text = (out / "README.md").read_text(encoding="utf-8")
     header = yaml.safe_load(text.split("---\n")[1])
     assert header["license"] == "other" and header["license_name"] == "kialo-terms" and header["language"] == ["en"]
     assert header["size_categories"] == "n<1K" and header["task_categories"] == ["sentence-similarity"]
@@ -104,7 +97,7 @@ def test_card(built, tmp_path):
     assert "must not be published" in text and "ghafouri" in text
     assert "numbered" not in text  # no text of the corpus
     for path in (str(tmp_path), "private-folder", str(ROOT)):
-        assert path not in text and path not in (built[0] / "summary.json").read_text()
+        assert path not in text and path not in (out / "summary.json").read_text()
 
 
 def test_one_config_with_options(raw, tmp_path, corpus):
@@ -183,7 +176,14 @@ def test_what_cannot_work_is_said_before_the_data_are_read(words, message, corpu
 
 
 def test_private_push(raw, tmp_path, monkeypatch, corpus):
-    calls = []
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    out, calls = tmp_path / "out", []
+    command = ["build", "kialo", raw, "-o", out, "--config", "triplets", "--private", "--push"]
+    # what cannot succeed fails before the build
+    assert "error: no token for the Hub: log in with `hf auth login`" in corpus(*command, "org/kialo").stderr
+    assert "error: 'kialo' has no owner" in corpus(*command, "kialo").stderr
+    assert not out.exists()
 
     def publish(folder, repo_id, private=False):
         calls.append((folder, repo_id, private))
@@ -193,26 +193,14 @@ def test_private_push(raw, tmp_path, monkeypatch, corpus):
 
     monkeypatch.setattr(hub, "publish_dataset", publish)
     monkeypatch.setattr(hub, "check_ready", lambda repo_id: None)
-    out = tmp_path / "out"
-    command = ["build", "kialo", raw, "-o", out, "--config", "triplets", "--push", "org/kialo", "--private"]
-    first, second, third = (corpus(*command) for _ in range(3))
+    first, second, third = (corpus(*command, "org/kialo") for _ in range(3))
     assert calls[0] == (out, "org/kialo", True) and "Terms: Kialo's terms" in first.stdout
     assert first.stdout.endswith("Published: https://hub.example/datasets/org/kialo\n")
     assert second.stdout.endswith("Published: https://hub.example/datasets/org/kialo (unchanged)\n")
     assert third.exit_code == 2 and third.stderr.endswith("error: the connection to the Hub failed\n")
 
 
-def test_a_push_that_cannot_succeed_fails_before_the_build(raw, tmp_path, monkeypatch, corpus):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
-    out = tmp_path / "out"
-    command = ["build", "kialo", raw, "-o", out, "--private", "--push"]
-    assert "error: no token for the Hub: log in with `hf auth login`" in corpus(*command, "org/kialo").stderr
-    assert "error: 'kialo' has no owner" in corpus(*command, "kialo").stderr
-    assert not out.exists()
-
-
-def test_the_folder_itself_knows_its_terms(built, tmp_path):
+def test_a_folder_that_was_moved_knows_its_terms(built, tmp_path):
     moved = built[0].rename(tmp_path / "moved")
     with pytest.raises(PublishError, match=r"\(kialo\) must not be published: Kialo's terms.*Add --private"):
         publish_dataset(moved, "org/kialo", dry_run=True)

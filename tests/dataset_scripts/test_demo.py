@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import re
 from collections import Counter, defaultdict
-
-import pytest
 
 from dataset_scripts.base.sources import DEMO_FOLDER
 
@@ -49,22 +48,19 @@ def test_discussions_are_trees_of_24_to_38_entries_and_no_text_occurs_twice():
     assert [tree["title"] for tree in trees if re.search("pineapple|helmet", tree["title"].lower())] == []
 
 
-@pytest.mark.parametrize(("split", "of_each_polarity"), [("train", 166), ("validation", 40), ("test", 40)])
-def test_sentiment_is_balanced_in_sentences_of_5_to_25_words(split, of_each_polarity):
-    assert Counter(label for label, _ in sentences(split)) == {1: of_each_polarity, 0: of_each_polarity}
-    assert [text for _, text in sentences(split) if not 5 <= len(text.split()) <= 25] == []
-
-
-def test_no_two_sentiment_sentences_of_different_splits_share_most_of_their_words():
-    words = {split: [(set(normalised(text).split()), text) for _, text in sentences(split)] for split in SPLITS}
+def test_sentiment_is_balanced_in_different_sentences_of_5_to_25_words():
+    words = {}
+    for split, of_each_polarity in {"train": 166, "validation": 40, "test": 40}.items():
+        assert Counter(label for label, _ in sentences(split)) == {1: of_each_polarity, 0: of_each_polarity}
+        assert [text for _, text in sentences(split) if not 5 <= len(text.split()) <= 25] == []
+        words[split] = [set(normalised(text).split()) for _, text in sentences(split)]
     alike = [
-        (text, other_text)
-        for split, other in (("train", "validation"), ("train", "test"), ("validation", "test"))
-        for one, text in words[split]
-        for another, other_text in words[other]
+        (one, another)
+        for split, other in itertools.combinations(words, 2)
+        for one, another in itertools.product(words[split], words[other])
         if len(one & another) > 0.5 * len(one | another)
     ]
-    assert alike == []
+    assert alike == [], "sentences of two splits share most of their words"
 
 
 def test_every_product_has_at_least_four_reviews_of_either_polarity():

@@ -23,22 +23,21 @@ def lines():
 
 
 def kind(line):
-    if not line.strip():
-        return "blank"
+    """What a line of the stream is, and its status if it is one."""
     try:
-        found = json.loads(line.decode())
+        record = json.loads(line) if line.strip() else {"blank": ""}
     except UnicodeDecodeError:
-        return "not UTF-8"
+        return "not UTF-8", None
     except json.JSONDecodeError:
-        return "not JSON"
-    if not isinstance(found, dict):
-        return "no object"
-    return "status" if "text" in found else next(iter(found))
+        return "not JSON", None
+    if not isinstance(record, dict):
+        return "no object", None
+    return ("status", record) if "text" in record else (next(iter(record)), None)
 
 
 @cache
 def statuses():
-    return [json.loads(line) for line in lines() if kind(line) == "status"]
+    return [status for _, status in map(kind, lines()) if status]
 
 
 def said(status) -> Iterator[dict]:
@@ -49,15 +48,12 @@ def said(status) -> Iterator[dict]:
             yield from said(status[inner])
 
 
-def test_every_kind_of_line_is_there():
-    assert Counter(map(kind, lines())) == {
+def test_every_kind_of_line_and_of_status_is_there():
+    assert Counter(name for name, _ in map(kind, lines())) == {
         **{"status": 1810, "delete": 150, "limit": 1, "disconnect": 1},
         **{"blank": 4, "not JSON": 4, "not UTF-8": 2, "no object": 1},
     }
     assert {path.suffix for path in FOLDER.rglob("*.*")} == set(OPENERS)
-
-
-def test_every_kind_of_status_is_there():
     repeated = [status["retweeted_status"] for status in statuses() if "retweeted_status" in status]
     own = [status for status in statuses() if "retweeted_status" not in status]
     assert len(repeated) == 60

@@ -8,25 +8,18 @@ from collections import Counter
 import pytest
 
 from dataset_scripts.base.corpus import Corpus
-from dataset_scripts.base.metadata import Metadata, Option
+from dataset_scripts.base.metadata import Metadata, Option, load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard
 from dataset_scripts.base.schema import SIMILARITY
 
 RECORD = Metadata(
-    name="tiny",
-    builder=f"{__name__}:Tiny",
-    title="Tiny",
-    summary="a corpus for tests",
-    description="Invented.",
-    source="https://example.org",
-    raw="a file of lines",
-    licence="cc0-1.0",
-    terms="None.",
-    redistributable=True,
-    languages=["en"],
-    citation="@misc{tiny}",
-    configs={"similarity": "lines"},
-    options={"share": Option(type="float", default=0.5, le=1, help="share")},
+    **load_metadata("stsb").model_dump()
+    | {
+        "name": "tiny",
+        "raw": "a file of lines",
+        "configs": {"similarity": "lines"},
+        "options": {"share": Option(type="float", default=0.5, le=1, help="share")},
+    }
 )
 
 

@@ -7,25 +7,17 @@ import pytest
 from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, is_english, normalise
 
 
-def test_normalise():
-    assert normalise("  one\n\ttwo\u00a0 three ") == "one two three"
-    assert normalise(None) == normalise(" \n") == ""
-
-
 def test_cleaner_counts_every_reason_once():
-    cleaner = Cleaner()
+    assert normalise("  one\n\ttwo\u00a0 three ") == "one two three" and normalise(None) == normalise(" \n") == ""
+    cleaner, ordered = Cleaner(), Cleaner(ordered=True)
     assert cleaner.keep("a text of four", "another text of five words")
     assert not cleaner.keep("another text of five words", "a text of four")  # order-free
     assert not cleaner.keep("a text of four", "a text of four")
     assert not cleaner.keep("", "three words only")
     assert not cleaner.keep("three words only", "a text of four")
     assert cleaner.dropped == {"duplicate": 1, "equal texts": 1, "empty text": 1, "text shorter than 4 words": 1}
-
-
-def test_ordered_cleaner_keeps_turned_rows():
-    cleaner = Cleaner(ordered=True)
-    assert cleaner.keep("a text of four", "b text of four") and cleaner.keep("b text of four", "a text of four")
-    assert not cleaner.keep("a text of four", "b text of four")
+    assert ordered.keep("a text of four", "b text of four") and ordered.keep("b text of four", "a text of four")
+    assert not ordered.keep("a text of four", "b text of four")
 
 
 def test_leak_guard():
@@ -58,16 +50,9 @@ def test_parts_of_held_out_texts():
     guard = PartGuard([part, edge, short, "plot, at all costs and more"])
     guard.hold_out("test", ["The film hasn't any plot at all costs."])
     guard.hold_out("validation", ["Not a letter short of it!", "Not fifteen letter it!"])
-    assert [guard.keep(text) for text in (part, edge, short, "plot, at all costs and more")] == [
-        False,
-        False,
-        True,
-        True,
-    ]
-    assert guard.dropped == {
-        "a text is part of one in test": 1,
-        "a text is part of one in validation": 1,
-    }
+    kept = [text for text in (part, edge, short, "plot, at all costs and more") if guard.keep(text)]
+    assert kept == [short, "plot, at all costs and more"]
+    assert guard.dropped == {"a text is part of one in test": 1, "a text is part of one in validation": 1}
     assert not guard.keep("Nobody laughed. The film hasn't any plot at all costs.")  # a text with a reserved one in it
     assert guard.dropped["a text has one in test as a part"] == 1
     guard.hold_out("validation", ["Fifteen letter it!"])

@@ -75,10 +75,7 @@ def test_a_compressed_file_that_is_cut_off_is_refused(ending, compress, tmp_path
     path.write_bytes(b"plain")
     with pytest.raises(ValueError, match="is cut off"):
         read_file(path).read()
-
-
-def test_an_error_of_the_disk_stays_what_it_is(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError):  # an error of the disk stays what it is
         read_file(tmp_path / "none.txt")
 
 
@@ -91,22 +88,16 @@ def test_lines_in_no_known_encoding_are_counted(tmp_path):
     assert [line for _, line in read_file(path).lines(Dropped(), otherwise="cp1252")] == ["one", "café", "three"]
 
 
-def test_table_with_commas(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('a,b\n1,"x, ""y""\nz"\n\n1\n1,2,3\n3,4\n')
+def test_tables_with_commas_and_with_tabs_which_know_no_quotes(tmp_path):
+    (tmp_path / "a.csv").write_text('a,b\n1,"x, ""y""\nz"\n\n1\n1,2,3\n3,4\n')
     dropped = Dropped()
-    rows = list(read_file(path).table(dropped, columns=("a", "b")))
+    rows = list(read_file(tmp_path / "a.csv").table(dropped, columns=("a", "b")))
     assert rows == [(3, {"a": "1", "b": 'x, "y"\nz'}), (7, {"a": "3", "b": "4"})]
     assert dropped == {"row: wrong number of columns": 2}
     assert dropped.first == {"row: wrong number of columns": "a.csv, line 5"}
-
-
-def test_table_with_tabs_knows_no_quotes(tmp_path):
-    path = tmp_path / "a.tsv"
-    path.write_text('# a comment\n"x\t1\n')
-    assert list(read_file(path).table(Dropped(), delimiter="\t", header=("t", "n"), comment="#")) == [
-        (2, {"t": '"x', "n": "1"})
-    ]
+    (tmp_path / "a.tsv").write_text('# a comment\n"x\t1\n')
+    rows = read_file(tmp_path / "a.tsv").table(Dropped(), delimiter="\t", header=("t", "n"), comment="#")
+    assert list(rows) == [(2, {"t": '"x', "n": "1"})]
 
 
 @pytest.mark.parametrize(

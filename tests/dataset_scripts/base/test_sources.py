@@ -15,26 +15,11 @@ def test_demonstration(tmp_path):
     with (DEMO_FOLDER / "similarity.tsv").open(encoding="utf-8") as file:
         written = Counter(row["split"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert {split: len(rows) for split, rows in splits.items()} == dict(written)
-    assert {"sentence1", "sentence2", "score"} <= set(splits["test"].column_names)
     assert (tmp_path / "datasets").is_dir()
-
-
-def test_the_demonstration_has_pairs_and_triplets(tmp_path):
-    columns_of = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
-    for config, columns in columns_of.items():
+    for config in ("pairs", "triplets"):
         splits = load_source("demo", config, tmp_path)
-        assert list(splits) == ["train", "validation", "test"]
-        assert set(columns) <= set(splits["train"].column_names)
-        # a debate lies in one split
-        groups = [set(rows["group"]) for rows in splits.values()]
-        assert not (groups[0] & groups[1] | groups[0] & groups[2] | groups[1] & groups[2])
-
-
-def test_what_the_demonstration_does_not_have(tmp_path):
-    with pytest.raises(ValueError, match=r"the demonstration data \(demo\) have no 'inference'"):
-        load_source("demo", "inference", tmp_path)
-    with pytest.raises(ValueError, match="the demonstration has no 'recipes'; did you mean 'reviews'"):
-        load_source("demo:recipes", "pairs", tmp_path)
+        groups = [set(rows["group"]) for rows in splits.values()]  # a debate lies in one split
+        assert list(splits) == ["train", "validation", "test"] and sum(map(len, groups)) == len(set.union(*groups))
 
 
 def test_a_corpus_of_the_demonstration_is_named(tmp_path):
@@ -52,43 +37,32 @@ def test_built_folder(tiny_data, tmp_path):
     assert load_source(str(tiny_data), "triplets", tmp_path)["test"].num_rows == 36
 
 
-def test_home_is_understood(tiny_data, tmp_path, monkeypatch):
+def test_names_to_publish(tiny_data, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tiny_data.parent))
     assert load_source(f"~/{tiny_data.name}", "similarity", tmp_path)["test"].num_rows == 4
-    assert source_name(f"~/{tiny_data.name}") == "tiny-debates"
+    names = {f"~/{tiny_data.name}": "tiny-debates", f"{tiny_data}/": "tiny-debates", "org/kialo": "org/kialo"}
+    names |= {"demo": "demonstration", "demo:reviews": "demonstration-reviews"}
+    assert {source: source_name(source) for source in names} == names
 
 
-def test_built_folder_without_that_configuration(tiny_data, tmp_path):
-    with pytest.raises(ValueError, match=r"'.*tiny-debates' \(rankings\) could not be loaded: .*rankings"):
-        load_source(str(tiny_data), "rankings", tmp_path)
-
-
-def test_a_folder_that_no_build_wrote(tmp_path):
+@pytest.mark.parametrize(
+    ("source", "config", "message"),
+    [
+        ("demo", "inference", r"the demonstration data \(demo\) have no 'inference'"),
+        ("demo:recipes", "pairs", "the demonstration has no 'recipes'; did you mean 'reviews'"),
+        ("{data}", "rankings", r"'.*tiny-debates' \(rankings\) could not be loaded: .*rankings"),
+        ("{data}", "arguments", r"it has .*pairs.*, not 'arguments', which counterargs18, ibm_argkp, kialo"),
+        ("{tmp}/raw", "pairs", r"raw has no README.md: build it with opinion corpus build CORPUS RAW -o"),
+        ("{tmp}/absent", "pairs", r"there is no folder .*absent; build it with opinion corpus build"),
+        ("{tmp}/rows.csv", "pairs", r"rows.csv is a file: name a folder; build it with"),
+        ("org/absent", "pairs", r"'org/absent' \(pairs\) could not be loaded: .*Name 'demo', a folder"),
+    ],
+)
+def test_what_cannot_be_loaded(tiny_data, tmp_path, source, config, message):
     (tmp_path / "raw").mkdir()
-    with pytest.raises(ValueError, match=r"raw has no README.md: build it with opinion corpus build CORPUS RAW -o"):
-        load_source(str(tmp_path / "raw"), "pairs", tmp_path)
-
-
-def test_the_hub_out_of_reach(tmp_path):
-    with pytest.raises(ValueError, match=r"'org/absent' \(pairs\) could not be loaded: .*Name 'demo', a folder"):
-        load_source("org/absent", "pairs", tmp_path)
-
-
-def test_folders_that_are_none(tiny_data, tmp_path):
-    with pytest.raises(ValueError, match=r"there is no folder .*absent; build it with opinion corpus build"):
-        load_source(str(tmp_path / "absent"), "pairs", tmp_path)
     (tmp_path / "rows.csv").write_text("text")
-    with pytest.raises(ValueError, match=r"rows.csv is a file: name a folder; build it with"):
-        load_source(str(tmp_path / "rows.csv"), "pairs", tmp_path)
-    with pytest.raises(ValueError, match=r"it has .*pairs.*, not 'arguments', which counterargs18, ibm_argkp, kialo"):
-        load_source(str(tiny_data), "arguments", tmp_path)
-
-
-def test_names_to_publish(tiny_data):
-    assert source_name(str(tiny_data)) == source_name(f"{tiny_data}/") == "tiny-debates"
-    assert source_name("org/kialo-stance") == "org/kialo-stance"
-    assert source_name("demo") == "demonstration"
-    assert source_name("demo:reviews") == "demonstration-reviews"
+    with pytest.raises(ValueError, match=message):
+        load_source(source.format(data=tiny_data, tmp=tmp_path), config, tmp_path)
 
 
 def folder_of(path, labels, feature, split="train"):

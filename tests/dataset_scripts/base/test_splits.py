@@ -6,38 +6,30 @@ from collections import Counter
 
 import pytest
 
-from dataset_scripts.base.splits import across, linked_groups, split_groups, within
+from dataset_scripts.base.splits import FRACTIONS, across, linked_groups, split_groups, within
 
 
-def test_shares_and_remainder():
+def test_groups_are_split_by_share_set_and_seed_alone():
     # round(0.05 * 41) = 2, round(0.10 * 41) = 4, the rest trains
-    assignment = split_groups(f"group {n}" for n in range(41))
-    assert Counter(assignment.values()) == {"train": 35, "validation": 2, "test": 4}
-
-
-def test_depends_on_the_set_and_the_seed_alone():
-    groups = [f"group {n}" for n in range(30)]
-    assert split_groups(groups) == split_groups([*reversed(groups), *groups])
-    assert split_groups(groups, seed=1) != split_groups(groups, seed=2)
-
-
-def test_every_split_gets_a_group():
+    groups = [f"group {n}" for n in range(41)]
+    splits = split_groups(groups)
+    assert Counter(splits.values()) == {"train": 35, "validation": 2, "test": 4}
+    assert splits == split_groups([*reversed(groups), *groups]) != split_groups(groups, seed=1)
     assert sorted(split_groups(["a", "b", "c"]).values()) == ["test", "train", "validation"]
-
-
-def test_own_shares():
     assert Counter(split_groups(map(str, range(10)), {"train": 0.9, "test": 0.1}).values()) == {"train": 9, "test": 1}
 
 
-@pytest.mark.parametrize("fractions", [{"train": 0.9, "test": 0.2}, {"train": 1.0, "test": 0.0}])
-def test_wrong_shares(fractions):
-    with pytest.raises(ValueError, match="sum to 1"):
-        split_groups("abc", fractions)
-
-
-def test_too_few_groups():
-    with pytest.raises(ValueError, match=r"2 group\(s\) cannot be divided into 3 splits"):
-        split_groups(["a", "b", "a"])
+@pytest.mark.parametrize(
+    ("groups", "fractions", "message"),
+    [
+        ("abc", {"train": 0.9, "test": 0.2}, "sum to 1"),
+        ("abc", {"train": 1.0, "test": 0.0}, "sum to 1"),
+        ("aba", FRACTIONS, r"2 group\(s\) cannot be divided into 3 splits"),
+    ],
+)
+def test_what_cannot_be_split(groups, fractions, message):
+    with pytest.raises(ValueError, match=message):
+        split_groups(groups, fractions)
 
 
 def test_items_are_linked_by_way_of_others():
