@@ -44,7 +44,7 @@ def load_head(model: SentenceTransformer, backbone: Backbone) -> MaskedLanguageH
         ValueError: If heads of this architecture are not known.
     """
     level = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # what is missing is said below
+    transformers_logging.set_verbosity_error()  # what is missing is logged below
     try:
         whole, report = AutoModelForMaskedLM.from_pretrained(
             backbone.path, output_loading_info=True, local_files_only=constants.HF_HUB_OFFLINE

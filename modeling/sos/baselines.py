@@ -21,11 +21,9 @@ from modeling.base.words import movers_distance, tokens, unit_vectors
 
 
 class Similarities(NamedTuple):
-    """Similarities of pairs, and what was counted on the way.
+    """Similarities in [0, 1], shape (pairs,), never NaN, and what was counted on the way.
 
-    Attributes:
-        values: Shape (pairs,), in [0, 1], never NaN.
-        counts: What -> how many; `pairs without words` have a text without any (known) word and similarity 0.
+    `pairs without words` have a text without any (known) word and similarity 0.
     """
 
     values: np.ndarray

@@ -31,8 +31,7 @@ class LinearContrastiveLoss(nn.Module):
 
     def __init__(self, model: SentenceTransformer, margin: float) -> None:
         super().__init__()
-        self.model = model
-        self.margin = margin
+        self.model, self.margin = model, margin
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
         embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]

@@ -47,10 +47,8 @@ class Rankings:
             for row, (query, positives, negatives) in enumerate(rows):
                 for what, texts in (("text", [query]), ("positives", positives), ("negatives", negatives)):
                     if not texts or not all(isinstance(text, str) for text in texts):
-                        raise ValueError(
-                            f"{dataset}, {name}, row {row}: the query has no {what}, or one that is null; build the "
-                            "benchmark again"
-                        )
+                        has = f"{dataset}, {name}, row {row}: the query has no {what}, or one that is null"
+                        raise ValueError(f"{has}; build the benchmark again")
                 numbers = [index.setdefault(text, len(index)) for text in (*positives, *negatives)]
                 self.candidates[name][row, : len(numbers)] = numbers
                 self.relevance[name][row, : len(positives)] = 1
@@ -134,19 +132,12 @@ class RankingEvaluator(Evaluator):
         chance = random_ndcg(self.rankings.relevance[self.of[0]])
         frame = pd.DataFrame(rows, columns=["who", "model", "data", "value"])
         dots(frame, path, f"{self.dataset}: all queries", "nDCG", width=6.0, origin=chance)
-        return (
-            f"nDCG of {self.title}, by benchmark and model: {models} ({self.dataset}). Line: candidates in random "
-            f"order, {chance:.3f}."
-        )
+        line = f"Line: candidates in random order, {chance:.3f}."
+        return f"nDCG of {self.title}, by benchmark and model: {models} ({self.dataset}). {line}"
 
 
 def ranking_metrics(relevance: np.ndarray, cosines: np.ndarray) -> dict[str, float]:
-    """The metrics of one benchmark.
-
-    Args:
-        relevance: 1 for candidates that belong to the query and 0 for others, shape (rows, candidates).
-        cosines: Of the query and each candidate, of the same shape.
-    """
+    """The metrics of one benchmark, of relevance (1 or 0) and cosines of shape (rows, candidates)."""
     best = np.where(relevance == 1, cosines, -np.inf).max(axis=1, keepdims=True)
     # of equal cosines the negatives count as ahead: an encoder that tells nothing apart gains nothing
     ahead = ((relevance == 0) & (cosines >= best)).sum(axis=1)
