@@ -42,3 +42,28 @@ def corpora() -> Path:
     if not folder:
         pytest.skip("CORPORA_DIR is not set")
     return Path(folder)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A Hub on the loopback address that this process may publish to."""
+    from tests.hub_server import HubServer
+
+    with HubServer() as running:
+        running.prepare_this_process(monkeypatch, tmp_path / "home")
+        yield running
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is loaded as a SentenceTransformer from disk, in order."""
+    from sentence_transformers import SentenceTransformer
+
+    paths, load = [], SentenceTransformer.__init__
+
+    def count(self, *args, **options):
+        paths.extend(args[:1])
+        load(self, *args, **options)
+
+    monkeypatch.setattr(SentenceTransformer, "__init__", count)
+    return paths

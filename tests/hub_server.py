@@ -1,14 +1,7 @@
 """A Hub on the loopback address: enough of its HTTP interface for the real client libraries.
 
-`huggingface_hub`, `datasets`, `evaluate` and `transformers` talk to it when `HF_ENDPOINT` names it, so that publishing
-and loading can be tested end to end without a network:
-
-    with HubServer() as server:
-        subprocess.run([...], env={**os.environ, **server.environment(fresh_home)})
-        assert [commit["title"] for commit in server.commits("org/tiny")] == ["initial commit", "Publish"]
-
-Every commit keeps its list of files and every file's bytes are stored once under their sha256. Uploads go through
-plain Git LFS: the Xet protocol is not spoken, a client needs `HF_HUB_DISABLE_XET=1` (`environment` sets it).
+Every commit has its list of files and every file's bytes are stored once under their sha256. Uploads go through plain
+Git LFS: the Xet protocol is not spoken, a client needs `HF_HUB_DISABLE_XET=1` (`HubServer.environment` sets it).
 """
 
 from __future__ import annotations
@@ -65,7 +58,7 @@ class HubServer:
         self.requests: list[str] = []
         self.unknown: list[str] = []
         self.lock = threading.RLock()
-        self._faults: list[dict] = []
+        self.faults: list[dict] = []
         self._upload_key = secrets.token_hex(8)
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self._http.daemon_threads = True
@@ -131,11 +124,11 @@ class HubServer:
             status: Answer with this status; without it the connection is dropped in the middle of the body.
             late: Do the work and only then drop the connection: the client does not learn that it was done.
         """
-        self._faults.append({"on": re.compile(on), "pass": after, "left": n, "status": status, "late": late})
+        self.faults.append({"on": re.compile(on), "pass": after, "left": n, "status": status, "late": late})
 
     def fault(self, request: str) -> dict | None:
         with self.lock:
-            for fault in self._faults:
+            for fault in self.faults:
                 if fault["left"] and fault["on"].search(request):
                     fault["pass"] -= 1
                     if fault["pass"] < 0:

@@ -37,7 +37,7 @@ def read_json(path: Path) -> Any:
 
 def write_json(path: Path, value: Any) -> None:
     """Writes JSON, see `atomic_file`."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=False) + "\n")
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -48,10 +48,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Yields a temporary name beside `path`; what was written there takes its place if the block ends without an error.
-
-    If it does not, the file that was there stays.
-    """
+    """Yields a temporary name beside `path`, which takes its place if the block ends without an error."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with space(path.parent):
@@ -64,12 +61,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Yields an empty temporary folder that takes the place of `path` when the block ends without an error.
-
-    If it does not, the folder that was there stays. One that a killed process left moved aside is put back first.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    old = path.with_name(f".{path.name}.{os.getpid()}.old")
+    """Yields an empty temporary folder, which takes the place of `path` if the block ends without an error."""
+    temporary, old = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("tmp", "old"))
     _recover(path)
     shutil.rmtree(temporary, ignore_errors=True)
     try:
@@ -80,21 +73,16 @@ def atomic_folder(path: Path) -> Iterator[Path]:
                 path.replace(old)
             temporary.replace(path)
     finally:
-        if old.exists() and not path.exists():  # interrupted between the two renames
-            old.replace(path)
         shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        _recover(path)
 
 
 def _recover(path: Path) -> None:
-    """Puts back what a process killed between its two renames moved aside; removes it if `path` exists."""
+    """Puts back what a process stopped between its two renames moved aside; removes it if `path` exists."""
     pattern = re.compile(rf"\.{re.escape(path.name)}\.\d+\.old")
     aside = [entry for entry in path.parent.glob(".*.old") if pattern.fullmatch(entry.name)]
     for old in sorted(aside, key=lambda entry: entry.stat().st_ctime_ns, reverse=True):  # the last one moved first
-        if path.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.replace(path)
+        shutil.rmtree(old, ignore_errors=True) if path.exists() else old.replace(path)
 
 
 @contextmanager

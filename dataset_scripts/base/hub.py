@@ -1,7 +1,6 @@
 """Publishing: a folder is staged, searched for what must stay, sent in one commit and compared with what arrived.
 
-What leaves the machine is a copy of a folder. An interrupted command can be given again: what has arrived is not sent
-twice.
+An interrupted command can be given again: what has arrived is not sent twice.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ LEFTOVERS = (
     *("trainer_state.json", "checkpoint-*", "events.out.tfevents*", "wandb", "eval*.csv", "*_results.csv"),
     *(".DS_Store", "Thumbs.db", "__pycache__", "*.pyc", ".ipynb_checkpoints", ".cache", ".git", ".git[ai]*"),
 )
-_KINDS = {"model": "model", "dataset": "dataset", "space": "metric"}
 _LOG_IN = "log in with `hf auth login`, or set HF_TOKEN, with a token that may write"
 _AGAIN = "run the same command again: what was uploaded is reused"
 
@@ -42,7 +40,7 @@ class StagingError(PublishError):
 def stage(
     source: str | Path,
     destination: str | Path,
-    kind: str,
+    repo_type: str,
     forbidden_texts: Iterable[str] = (),
     placeholders: Mapping[str, str] | None = None,
     replace: bool = False,
@@ -52,8 +50,7 @@ def stage(
     Args:
         source: The folder as training left it.
         destination: The folder to make.
-        kind: "model", "dataset" or "metric".
-        forbidden_texts: See `scan`.
+        repo_type, forbidden_texts: See `scan`.
         placeholders: What the copy's README.md says in place of each `{{name}}`.
         replace: Exchange a destination that exists.
 
@@ -63,36 +60,28 @@ def stage(
     Raises:
         StagingError: If anything was found; it lists everything, and nothing is left behind.
         FileExistsError: If the destination exists and `replace` is not set.
-        ValueError: If the kind is unknown or the source is not a folder.
+        ValueError: If the type is unknown or the source is not a folder.
     """
     source, destination = Path(source), Path(destination)
     if not source.is_dir():
         raise ValueError(f"{source} is not a folder")
     if destination.exists() and not replace:
         raise FileExistsError(f"{destination} exists: delete it or choose another place")
-    leftovers, skipped = shutil.ignore_patterns(*LEFTOVERS), []
-
-    def ignore(folder: str, names: list[str]) -> set[str]:
-        dropped = leftovers(folder, names)
-        skipped.extend((Path(folder) / name).relative_to(source).as_posix() for name in dropped)
-        return dropped
-
     with atomic_folder(destination) as fresh:
-        shutil.copytree(source, fresh, symlinks=True, ignore=ignore, dirs_exist_ok=True)
+        shutil.copytree(source, fresh, symlinks=True, ignore=shutil.ignore_patterns(*LEFTOVERS), dirs_exist_ok=True)
         card = fresh / "README.md"
         for name, value in (placeholders or {}).items() if card.is_file() and not card.is_symlink() else ():
             card.write_bytes(card.read_bytes().replace(b"{{%s}}" % name.encode(), value.encode()))
-        if findings := scan(fresh, kind, forbidden_texts, local_roots=[source]):
+        if findings := scan(fresh, repo_type, forbidden_texts, local_roots=[source]):
             raise StagingError(source, findings)
         files = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-    return {"folder": destination, "files": files, "skipped": sorted(skipped)}
+        names = [path.relative_to(source) for path in sorted(source.rglob("*"))]
+        skipped = [name.as_posix() for name in names if (fresh / name.parent).is_dir() and not (fresh / name).exists()]
+    return {"folder": destination, "files": files, "skipped": skipped}
 
 
 def check_ready(repo_id: str, token: str | None = None) -> str:
-    """Checks, without the network, what would make publishing fail: for use before the work that comes first.
-
-    Returns:
-        The token that will be used.
+    """The token that will be used, if publishing may succeed: asked without the network, before the work comes.
 
     Raises:
         PublishError: If the client is offline or has no token.
@@ -123,7 +112,6 @@ def push(
     repo_type: str = "model",
     token: str | None = None,
     private: bool = False,
-    message: str = "Publish",
     endpoint: str | None = None,
 ) -> dict[str, Any]:
     """Makes a repository equal to a staged folder with at most one commit, and compares the checksums of what arrived.
@@ -131,10 +119,9 @@ def push(
     Args:
         staged: A folder made by `stage`.
         repo_id: "owner/name"; the repository is created if there is none.
-        repo_type: "model", "dataset" or "space".
-        token: A token that may write; by default the one of `hf auth login` or HF_TOKEN. It is kept nowhere.
+        repo_type: As for `stage`.
+        token: A token that may write; by default the one of `hf auth login` or HF_TOKEN. It is stored nowhere.
         private: Create the repository as a private one, and refuse to publish into a public one.
-        message: The commit's title.
         endpoint: Address of the Hub, by default HF_ENDPOINT or huggingface.co.
 
     Returns:
@@ -146,11 +133,8 @@ def push(
         StagingError: If the folder was not staged and holds what must not be published.
         ValueError: If the repository's name or type is malformed.
     """
-    if repo_type not in _KINDS:
-        raise ValueError(f"unknown repo_type {repo_type!r}; choose one of {', '.join(_KINDS)}")
-    token = check_ready(repo_id, token)
-    staged = Path(staged)
-    if findings := scan(staged, _KINDS[repo_type]):
+    token, staged = check_ready(repo_id, token), Path(staged)
+    if findings := scan(staged, repo_type):
         raise StagingError(staged, findings)
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
@@ -172,12 +156,14 @@ def push(
         commit, operations = head.sha, [CommitOperationAdd(path, staged / path) for path in changed]
         operations += [CommitOperationDelete(path, is_folder=False) for path in stale]
         if operations:  # not `upload_folder`, which makes several commits of large folders
-            commit = api.create_commit(**where, operations=operations, commit_message=message, parent_commit=commit).oid
+            commit = api.create_commit(
+                **where, operations=operations, commit_message="Publish", parent_commit=commit
+            ).oid
             changed_since, left = differences(commit)
             if different := changed_since + left:
                 raise PublishError(f"what arrived at {repo_id} differs in {', '.join(different)}; {_AGAIN}")
     result = {"repo_id": repo_id, "url": str(url), "commit": commit}
-    return {**result, "uploaded": len(changed), "unchanged": not operations}
+    return result | {"uploaded": len(changed), "unchanged": not operations}
 
 
 def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
@@ -220,37 +206,31 @@ def publish_metric(folder: str | Path, repo_id: str, **options: Any) -> dict[str
 def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options: Any) -> dict:
     check_repo_id(repo_id)
     with tempfile.TemporaryDirectory(prefix="staged-") as work:
-        summary = stage(folder, Path(work) / "staged", _KINDS[repo_type], placeholders={"repo_id": repo_id})
-        return {"repo_id": repo_id, **summary} if dry_run else push(summary["folder"], repo_id, repo_type, **options)
+        staged = stage(folder, Path(work) / "staged", repo_type, placeholders={"repo_id": repo_id})
+        return {"repo_id": repo_id, **staged} if dry_run else push(staged["folder"], repo_id, repo_type, **options)
 
 
 @contextmanager
 def _explained(repo_id: str) -> Iterator[None]:
     """Turns the client's exceptions into ones that say what to do."""
+    from httpx2 import HTTPError, TransportError
+
     try:
         yield
     except PublishError:
         raise
     except Exception as error:
         cause: BaseException | None = error
-        while cause and not (advice := _advice(cause, repo_id)):
+        while cause and not isinstance(cause, (HTTPError, ValueError)):
             cause = cause.__cause__  # the client wraps what happened during an upload
         if not cause:
             raise
+        status = getattr(getattr(cause, "response", None), "status_code", 0)
+        advice = {
+            401: f"the Hub does not accept the token: {_LOG_IN}",
+            403: f"the token may not write to {repo_id}: {_LOG_IN} to {repo_id.split('/')[0]!r}",
+            **dict.fromkeys((409, 412), f"somebody else changed {repo_id} meanwhile; {_AGAIN}"),
+        }.get(status, f"the Hub refused to publish {repo_id}: {cause}")
+        if isinstance(cause, TransportError) or status >= 500:
+            advice = f"the connection to the Hub failed ({type(cause).__name__}); {_AGAIN}"
         raise PublishError(advice) from error
-
-
-def _advice(error: BaseException, repo_id: str) -> str | None:
-    from httpx2 import TransportError
-
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    known = {
-        401: f"the Hub does not accept the token: {_LOG_IN}",
-        403: f"the token may not write to {repo_id}: {_LOG_IN} to {repo_id.split('/')[0]!r}",
-        **dict.fromkeys((409, 412), f"somebody else changed {repo_id} meanwhile; {_AGAIN}"),
-    }
-    if status in known:
-        return known[status]
-    if isinstance(error, TransportError) or (status and status >= 500):
-        return f"the connection to the Hub failed ({type(error).__name__}); {_AGAIN}"
-    return f"the Hub refused to publish {repo_id}: {error}" if status or isinstance(error, ValueError) else None

@@ -22,7 +22,7 @@ from PIL import Image
 from safetensors import safe_open
 
 _COMMON = frozenset({".json", ".txt", ".md", ".png", ".yaml"})
-ALLOWED_SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "metric": _COMMON | {".py"}}
+SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "space": _COMMON | {".py"}}
 # of tokenizers that have no other form: BERTweet, XLM-R, T5
 _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "spiece.model"})}
 _WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
@@ -64,13 +64,13 @@ class Finding:
 
 
 def scan(
-    folder: str | Path, kind: str, forbidden_texts: Iterable[str] = (), local_roots: Iterable[str | Path] = ()
+    folder: str | Path, repo_type: str, forbidden_texts: Iterable[str] = (), local_roots: Iterable[str | Path] = ()
 ) -> list[Finding]:
     """Searches a folder for everything that must not be published.
 
     Args:
         folder: The folder as it would be uploaded.
-        kind: "model", "dataset" or "metric".
+        repo_type: "model", "dataset" or "space" (of a metric).
         forbidden_texts: Training texts. None of five words or more may stand in a text file, whatever its case, spacing
             and punctuation there. The rows of Parquet are not compared: a data set consists of its texts.
         local_roots: Paths that must not be named, besides the working directory, the home and the folder itself.
@@ -79,38 +79,43 @@ def scan(
         The findings; none if the folder may be published.
 
     Raises:
-        ValueError: If the kind is unknown or there is no such folder.
+        ValueError: If the type is unknown or there is no such folder.
     """
     folder = Path(folder)
-    if kind not in ALLOWED_SUFFIXES:
-        raise ValueError(f"unknown kind {kind!r}; choose one of {', '.join(ALLOWED_SUFFIXES)}")
+    if repo_type not in SUFFIXES:
+        raise ValueError(f"unknown type of repository {repo_type!r}; choose one of {', '.join(SUFFIXES)}")
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
     roots = {str(Path(root).resolve()) for root in (Path.cwd(), Path.home(), folder, *local_roots)} - {"/"}
-    local_path = re.compile(
-        "|".join([_LOCAL_PATH, *(rf"{_START}{re.escape(root)}(?![\w.-])" for root in sorted(roots))])
-    )
+    local_path = "|".join([_LOCAL_PATH, *(rf"{_START}{re.escape(root)}(?![\w.-])" for root in sorted(roots))])
     findings, texts = [], {}
     for path in (path for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir()):
-        name = path.relative_to(folder).as_posix()
+        name, kind = path.relative_to(folder).as_posix(), path.suffix or path.name
         if secrets := _secrets(name):
             findings.append(Finding(f"{name[:6]}...", f"its name is a secret ({', '.join(sorted(secrets))})", _REVOKE))
         if path.is_symlink():
             findings.append(Finding(name, "a symbolic link", "Put the file itself there or delete the link."))
-        elif path.suffix not in ALLOWED_SUFFIXES[kind] and path.name not in _VOCABULARIES.get(kind, ()):
-            kinds = ", ".join(sorted(ALLOWED_SUFFIXES[kind]))
-            problem = f"files of type {path.suffix or path.name!r} are not published"
-            findings.append(Finding(name, problem, f"Delete it, or use one of {kinds}."))
+        elif path.suffix not in SUFFIXES[repo_type] and path.name not in _VOCABULARIES.get(repo_type, ()):
+            cure = f"Delete it, or use one of {', '.join(sorted(SUFFIXES[repo_type]))}."
+            findings.append(Finding(name, f"files of type {kind!r} are not published", cure))
         else:
             try:
                 texts[name] = _READERS.get(path.suffix, _text)(path)
-                secrets = set().union(*map(_secrets, _rows(path))) if path.suffix == ".parquet" else set()
+                rows = _rows(path) if path.suffix == ".parquet" else ()
+                secrets = _secrets(texts[name]).union(*map(_secrets, rows))
             except Exception as error:  # which one depends on the library that opens it
-                reason = f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
-                problem = f"the content is not what {path.suffix or path.name} says ({reason})"
-                findings.append(Finding(name, problem, "Write the file again with the library of its type."))
+                reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+                cure = "Write the file again with the library of its type."
+                findings.append(Finding(name, f"the content is not what {kind} says ({reason})", cure))
                 continue
-            findings += [Finding(name, *problem) for problem in _text_problems(texts[name], local_path, secrets)]
+            if secrets:
+                findings.append(Finding(name, f"holds a secret ({', '.join(sorted(secrets))})", _REVOKE))
+            if place := re.search(local_path, texts[name]):
+                cure = "Write the repository's name or a relative path."
+                findings.append(Finding(name, f"names a path of this machine ({place[0]}...)", cure))
+            if placeholder := re.search(_PLACEHOLDER, texts[name]):
+                cure = "Publish it by `opinion publish`, which knows the repository's name."
+                findings.append(Finding(name, f"still holds {placeholder[0]}", cure))
     if not (folder / "README.md").is_file():
         findings.append(Finding("README.md", "there is no card", "Write one: the Hub and its readers expect it."))
     return findings + list(_forbidden(texts, forbidden_texts))
@@ -151,6 +156,14 @@ def _parquet(path: Path) -> str:
     return "\n".join([*schema.names, *metadata, *metadata.values()])
 
 
+_READERS: dict[str, Callable[[Path], str]] = {
+    ".json": _json,
+    ".safetensors": _safetensors,
+    ".png": _png,
+    ".parquet": _parquet,
+}
+
+
 def _rows(path: Path) -> Iterator[str]:
     """The texts of a Parquet file, some thousands at a time."""
     with pq.ParquetFile(path) as file:
@@ -162,27 +175,10 @@ def _rows(path: Path) -> Iterator[str]:
                     yield "\n".join(text for text in column.unique().to_pylist() if text)  # pairs repeat their texts
 
 
-_READERS: dict[str, Callable[[Path], str]] = {
-    ".json": _json,
-    ".safetensors": _safetensors,
-    ".png": _png,
-    ".parquet": _parquet,
-}
-
-
 def _secrets(text: str) -> set[str]:
     """Kinds of secrets that a text holds."""
     kinds = {kind for kind, pattern in _SECRETS.items() if re.search(pattern, text)}
     return kinds | {each.secret_type for each in _DETECTORS if next(iter(each.analyze_string(text)), None)}
-
-
-def _text_problems(text: str, local_path: re.Pattern, secrets: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
-    if kinds := sorted(_secrets(text) | set(secrets)):
-        yield f"holds a secret ({', '.join(kinds)})", _REVOKE
-    if path := local_path.search(text):
-        yield f"names a path of this machine ({path[0]}...)", "Write the repository's name or a relative path."
-    if placeholder := re.search(_PLACEHOLDER, text):
-        yield f"still holds {placeholder[0]}", "Publish it by `opinion publish`, which knows the repository's name."
 
 
 def _words(text: str) -> list[str]:
@@ -195,14 +191,13 @@ def _forbidden(texts: Mapping[str, str], forbidden_texts: Iterable[str]) -> Iter
     vocabularies = {name: text.replace("\n", " __ ") for name, text in texts.items() if name.endswith(_WORD_LISTS)}
     files = {name: _words(text) for name, text in {**texts, **vocabularies}.items()}
     beginnings = {tuple(words[i : i + _KEY_WORDS]) for words in files.values() for i in range(len(words))}
-    beginnings = {words for words in beginnings if len(words) == _KEY_WORDS}
     joined = {name: f" {' '.join(words)} " for name, words in files.items()}
     hits: dict[str, list[str]] = {}
-    for sentence in forbidden_texts if beginnings else ():
+    for sentence in forbidden_texts:
         words = _words(sentence)
-        if tuple(words[:_KEY_WORDS]) in beginnings:
+        if len(words) >= _KEY_WORDS and tuple(words[:_KEY_WORDS]) in beginnings:
             for name in (name for name, text in joined.items() if f" {' '.join(words)} " in text):
                 hits.setdefault(name, []).append(" ".join(words[:_KEY_WORDS]))
-    for name, found in hits.items():
-        problem = f"holds {len(found)} training text(s), the first begins '{found[0]} ...'"
+    for name, starts in hits.items():
+        problem = f"holds {len(starts)} training text(s), the first begins '{starts[0]} ...'"
         yield Finding(name, problem, "Remove them: the texts may not be published with the model.")

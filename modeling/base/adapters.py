@@ -10,10 +10,10 @@ from __future__ import annotations
 import copy
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from dataset_scripts.base.files import atomic_folder, read_json, write_json
 from modeling.base.rooms import get_system
 
 logger = logging.getLogger(__name__)
+Names = Sequence[str] | None
 
 PROBES = (
     "The committee should approve the new bicycle lanes this spring.",
@@ -49,19 +50,11 @@ ATTENTION = {
 }
 
 
-class HasModules(Protocol):
-    """A system, as far as it is asked to save what its models have beside an encoder."""
-
-    recipe: Any
-
-    def save_modules(self, model: SentenceTransformer, folder: Path) -> None: ...
-
-
 class AdapterError(ValueError):
     """A saved model is not what it claims to be; the message says in which way."""
 
 
-def lora_targets(model: SentenceTransformer, names: Sequence[str] | None = None) -> list[str]:
+def lora_targets(model: SentenceTransformer, names: Names = None) -> list[str]:
     """The modules that LoRA adapts: those asked for, or the projections of the encoder's attention.
 
     Raises:
@@ -79,16 +72,12 @@ def lora_targets(model: SentenceTransformer, names: Sequence[str] | None = None)
 
 
 def add_lora(
-    model: SentenceTransformer,
-    rank: int = 32,
-    alpha: int = 32,
-    dropout: float = 0.05,
-    targets: Sequence[str] | None = None,
+    model: SentenceTransformer, rank: int = 32, alpha: int = 32, dropout: float = 0.05, targets: Names = None
 ) -> tuple[int, int]:
-    """Adds a LoRA adapter to the encoder and freezes everything else.
+    """Adds a LoRA adapter to the encoder, in place, and freezes everything else.
 
     Args:
-        model: The encoder; changed in place.
+        model: The encoder.
         rank: Rank r of the update B A (Hu et al., 2021).
         alpha: The update is scaled by alpha / r.
         dropout: Dropout before A, in [0, 1).
@@ -97,10 +86,9 @@ def add_lora(
     Returns:
         Number of trainable and of all parameters.
     """
-    targets = lora_targets(model, targets)
-    model.add_adapter(
-        LoraConfig("FEATURE_EXTRACTION", r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=targets)
-    )
+    names = lora_targets(model, targets)
+    config = LoraConfig("FEATURE_EXTRACTION", r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=names)
+    model.add_adapter(config)
     return count_parameters(model)
 
 
@@ -126,22 +114,17 @@ def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
     encoder = model[0].model
     with _damage(folder):
         theirs, weights = PeftConfig.from_pretrained(folder), load_file(folder / WEIGHTS)
-    rank, alpha, targets = _shape(theirs)
-    if (rank, alpha, targets) != _shape(next(iter(encoder.peft_config.values()))):
-        raise AdapterError(
-            f"{folder}: an adapter of another shape: start from it with --lora-rank {rank} --lora-alpha {alpha} "
-            f"--lora-targets {','.join(targets)}"
-        )
+    configs = (theirs, next(iter(encoder.peft_config.values())))
+    shape, own = [(each.r, each.lora_alpha, ",".join(sorted(each.target_modules))) for each in configs]
+    if shape != own:
+        options = "--lora-rank {} --lora-alpha {} --lora-targets {}".format(*shape)
+        raise AdapterError(f"{folder}: an adapter of another shape: start from it with {options}")
     weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
     if different := {name.removeprefix(_PREFIX) for name in get_peft_model_state_dict(encoder)} ^ set(weights):
         raise AdapterError(f"{folder}: weights of other layers, such as {min(different)}; {CURE}")
     with _damage(folder):
         set_peft_model_state_dict(encoder, weights)
     _check_finite(folder, model)
-
-
-def _shape(config: PeftConfig) -> tuple[int, int, list[str]]:
-    return config.r, config.lora_alpha, sorted(config.target_modules)
 
 
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
@@ -168,7 +151,7 @@ def save_adapter(
     model: SentenceTransformer,
     folder: Path,
     base: SentenceTransformer,
-    system: HasModules | None = None,
+    system: Any = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
     """Writes the adapter of a trained model, and proves that it reproduces the model when loaded again.
@@ -177,7 +160,7 @@ def save_adapter(
         model: Encoder with an adapter.
         folder: Replaced as a whole.
         base: The untrained encoder, from `load_backbone`; only read. Its Hub id is recorded, no local path.
-        system: Its `save_modules` writes what the model has beside the adapter.
+        system: The `System`, whose `save_modules` writes what the model has beside the adapter.
         allow_unchanged: Warn instead of raising where the model equals its base, as after a trial of few steps.
 
     Returns:
@@ -193,17 +176,15 @@ def save_adapter(
         config |= {"target_modules": sorted(config["target_modules"]), "inference_mode": True}
         write_json(temporary / CONFIG, config | {"base_model_name_or_path": base.model_card_data.base_model})
         limit, model.max_seq_length = model.max_seq_length, base.max_seq_length  # as it will be loaded
-        vectors, model.max_seq_length = probe_vectors(model), limit
-        _write_fingerprint(temporary, model, vectors, base, system, allow_unchanged)
+        try:
+            _write_fingerprint(temporary, model, base, system, allow_unchanged)
+        finally:
+            model.max_seq_length = limit
         return load_adapter(temporary, copy.deepcopy(base))
 
 
 def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer:
-    """Loads an adapter folder, merged into its base, with what the folder has beside the adapter.
-
-    Args:
-        folder: With adapter_config.json, adapter_model.safetensors and fingerprint.json.
-        base: From `load_backbone`; consumed.
+    """Loads an adapter folder, merged into its base (from `load_backbone`; consumed), with what it has beside it.
 
     Raises:
         AdapterError: If a file is missing or damaged, keys or shapes do not fit, the base is another one, or the probe
@@ -218,54 +199,43 @@ def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer
     return base
 
 
-def attach_adapter(model: SentenceTransformer, folder: Path, name: str) -> None:
-    """Adds an adapter folder to its base, beside others that it may have, and switches it on.
+def attach_adapters(model: SentenceTransformer, folders: Mapping[str, Path]) -> None:
+    """Adds adapter folders to their base by name, each proved while it is on; at last the first one is.
 
     Raises:
-        AdapterError: As `load_adapter`; or if the model has further modules, which would not be switched with it.
+        AdapterError: As `load_adapter`; or if a model has further modules, which would not be switched with it.
     """
-    if others := getattr(model[0].model, "peft_config", None):
-        model.disable_adapters()
-    fingerprint = _check_base(folder, model)
-    if others:
-        model.enable_adapters()
-    if "modules" in fingerprint:
-        raise AdapterError(
-            f"{folder}: the model has modules beside its adapter, which cannot be switched on and off with it: load it "
-            "alone, with load_model"
-        )
+    fingerprints = {name: _check_base(folder, model) for name, folder in folders.items()}
     level = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # it reports the weights of the other adapters as missing
-    try:
-        with _damage(folder), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # several adapters are wanted here
-            model.load_adapter(str(folder), adapter_name=name)
-    finally:
-        transformers_logging.set_verbosity(level)
-    model.set_adapter(name)
-    _prove(folder, model, fingerprint)
+    for name, folder in folders.items():
+        if "modules" in fingerprints[name]:
+            raise AdapterError(
+                f"{folder}: the model has modules beside its adapter, which cannot be switched on and off with it: "
+                "load it alone, with load_model"
+            )
+        transformers_logging.set_verbosity_error()  # it reports the weights of the other adapters as missing
+        try:
+            with _damage(folder), warnings.catch_warnings(action="ignore"):  # several adapters are wanted here
+                model.load_adapter(str(folder), adapter_name=name)
+        finally:
+            transformers_logging.set_verbosity(level)
+        model.set_adapter(name)
+        _prove(folder, model, fingerprints[name])
+    model.set_adapter(next(iter(folders)))
 
 
 def save_merged(
     model: SentenceTransformer,
     folder: Path,
     base: SentenceTransformer,
-    system: HasModules | None = None,
+    system: Any = None,
     max_length: int | None = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
     """Writes a plain SentenceTransformer (safetensors, no peft, no remote code) and proves it by loading it again.
 
-    Args:
-        model: Merged or fully fine-tuned encoder.
-        folder, base, system, allow_unchanged: As for `save_adapter`.
-        max_length: Tokens per text; the base's own limit is restored if None.
-
-    Returns:
-        The model from its files.
-
-    Raises:
-        AdapterError: If the reloaded model differs from the live one, or equals the base.
+    Arguments, result and errors are those of `save_adapter`, for a merged or fully fine-tuned encoder. `max_length` are
+    the tokens that it reads of a text; the base's own limit is restored if it is None.
     """
     model.max_seq_length = max_length or base.max_seq_length
     with atomic_folder(folder) as temporary:
@@ -274,7 +244,7 @@ def save_merged(
             config = read_json(path)
             if config.pop("_name_or_path", None) is not None:
                 write_json(path, config)
-        _write_fingerprint(temporary, model, probe_vectors(model), base, system, allow_unchanged)
+        _write_fingerprint(temporary, model, base, system, allow_unchanged)
         return load_merged(temporary)
 
 
@@ -322,27 +292,21 @@ def read_fingerprint(folder: Path) -> dict[str, Any]:
 
 
 def _write_fingerprint(
-    folder: Path,
-    model: SentenceTransformer,
-    vectors: np.ndarray,
-    base: SentenceTransformer,
-    system: HasModules | None,
-    allow_unchanged: bool,
+    folder: Path, model: SentenceTransformer, base: SentenceTransformer, system: Any, allow_unchanged: bool
 ) -> None:
-    base_vectors = probe_vectors(base)
+    """Records the proof, where the model is worth saving, and lets its system save what it has beside its encoder."""
+    vectors, base_vectors = probe_vectors(model), probe_vectors(base)
     if not np.isfinite(vectors).all():
         raise AdapterError("the trained model returns NaN; training diverged: lower --learning-rate")
     if distance(vectors, base_vectors) < 1e-5:
-        unchanged = "the trained model equals its base: no step was taken, or no evaluation was better than the one"
+        message = "the trained model equals its base: no step was taken, or none was better than before learning began"
         if not allow_unchanged:
-            raise AdapterError(
-                f"{unchanged} before learning began: train on more rows, change --learning-rate, or keep the last step "
-                "with --no-keep-best"
-            )
-        logger.warning("%s before learning began", unchanged)
-    arrays = {"vectors": vectors, "base_vectors": base_vectors}
+            cure = "train on more rows, change --learning-rate, or keep the last step with --no-keep-best"
+            raise AdapterError(f"{message}: {cure}")
+        logger.warning(message)
     fingerprint = {"base_model": base.model_card_data.base_model, "probes": list(PROBES)}
-    fingerprint |= {key: np.round(value.astype(float), 5).tolist() for key, value in arrays.items()}
+    for key, value in (("vectors", vectors), ("base_vectors", base_vectors)):
+        fingerprint[key] = np.round(value.astype(float), 5).tolist()
     if system is not None:
         files = set(folder.iterdir())
         system.save_modules(model, folder)

