@@ -59,7 +59,6 @@ class HubServer:
         self.unknown: list[str] = []
         self.lock = threading.RLock()
         self.faults: list[dict] = []
-        self._upload_key = secrets.token_hex(8)
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_port}"
@@ -80,13 +79,8 @@ class HubServer:
         # Named one by one, since a parent process may have set them, and then they count more than HF_HOME.
         caches = {f"HF_{name}_CACHE": f"{home}/{name.lower()}" for name in ("HUB", "MODULES", "DATASETS", "EVALUATE")}
         address = {"HF_ENDPOINT": self.url, "HF_TOKEN": self.token if token else "", "NO_PROXY": "127.0.0.1,localhost"}
-        return {
-            "HF_HOME": str(home),
-            **address,
-            **caches,
-            **dict.fromkeys(switched_on, "1"),
-            **dict.fromkeys(switched_off, "0"),
-        }
+        switches = dict.fromkeys(switched_on, "1") | dict.fromkeys(switched_off, "0")
+        return {"HF_HOME": str(home), **address, **caches, **switches}
 
     @staticmethod
     def prepare_this_process(monkeypatch, home: str | Path) -> None:
@@ -295,8 +289,6 @@ class _Handler(BaseHTTPRequestHandler):
         with self.hub.lock:
             if (kind, repo_id) in self.hub.repositories:
                 raise HubError(409, f"You already created this {kind} repo", extra=answer)
-            if kind == "space" and not wish.get("sdk"):
-                raise HubError(400, "A Space needs an sdk")
             repo = {"id": repo_id, "type": kind, "sdk": wish.get("sdk"), "commits": []}
             repo["private"] = wish.get("visibility") == "private" or bool(wish.get("private"))
             attributes = "".join(f"{pattern} filter=lfs diff=lfs merge=lfs -text\n" for pattern in LFS_PATTERNS)
@@ -336,7 +328,7 @@ class _Handler(BaseHTTPRequestHandler):
         objects = []
         for item in json.loads(self.body)["objects"]:
             if not self.hub.blob(item["oid"]).exists():
-                upload = {"href": f"{self.hub.url}/lfs/{item['oid']}?key={self.hub._upload_key}"}
+                upload = {"href": f"{self.hub.url}/lfs/{item['oid']}"}
                 verify = {"href": f"{self.hub.url}/{PREFIXES[self.repo_type]}{name}.git/info/lfs/objects/verify"}
                 item = {**item, "actions": {"upload": upload, "verify": verify}}
             objects.append(item)
@@ -344,8 +336,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     @route(r"PUT /lfs/(?P<oid>[0-9a-f]{64})")
     def lfs_upload(self, oid):
-        if self.query.get("key") != [self.hub._upload_key]:
-            raise HubError(403, "The upload link is not signed")
         if hashlib.sha256(self.body).hexdigest() != oid:
             raise HubError(400, "The content does not have the announced sha256")
         self.hub.store(self.body)

@@ -12,6 +12,9 @@ from sentence_transformers.base.modules import Transformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
+from modeling.base.adapters import add_lora, save_adapter, save_merged
+from modeling.base.models import load_backbone, resolve
+
 TOPICS = ("trams", "parks", "markets", "choirs", "ferries", "murals", "kites", "gardens")
 WORDS = (
     "the town needs more fewer we love hate its old new are great awful good bad for all of us they make streets "
@@ -38,9 +41,6 @@ def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: fl
 
 def adapted(base: Path, base_id: str = "org/tiny", rank: int = 4, seed: int = 1) -> SentenceTransformer:
     """An encoder with an adapter that does something: B starts at zero, here it is random."""
-    from modeling.base.adapters import add_lora
-    from modeling.base.models import load_backbone, resolve
-
     model = load_backbone(resolve(str(base), base_id))
     add_lora(model, rank=rank, alpha=rank)
     torch.manual_seed(seed)
@@ -53,9 +53,6 @@ def adapted(base: Path, base_id: str = "org/tiny", rank: int = 4, seed: int = 1)
 
 def save_run(folder: Path, base: Path, base_id: str = "org/tiny") -> SentenceTransformer:
     """Writes adapter/ and merged/ of an encoder that differs from its base; returns the trained encoder."""
-    from modeling.base.adapters import save_adapter, save_merged
-    from modeling.base.models import load_backbone, resolve
-
     model, untrained = adapted(base, base_id), load_backbone(resolve(str(base), base_id))
     save_merged(save_adapter(model, folder / "adapter", untrained), folder / "merged", untrained)
     return model

@@ -48,19 +48,16 @@ def stage(
     """Copies what may be published into a fresh folder, which appears complete or not at all.
 
     Args:
-        source: The folder as training left it.
-        destination: The folder to make.
+        source, destination: The folder as training left it; the one to make, exchanged if it exists and `replace`.
         repo_type, forbidden_texts: See `scan`.
         placeholders: What the copy's README.md says in place of each `{{name}}`.
-        replace: Exchange a destination that exists.
 
     Returns:
         `folder`, `files` (the names copied) and `skipped` (the names of the leftovers).
 
     Raises:
         StagingError: If anything was found; it lists everything, and nothing is left behind.
-        FileExistsError: If the destination exists and `replace` is not set.
-        ValueError: If the type is unknown or the source is not a folder.
+        FileExistsError, ValueError: If destination or source is not as described, or the type is unknown.
     """
     source, destination = Path(source), Path(destination)
     if not source.is_dir():
@@ -117,9 +114,8 @@ def push(
     """Makes a repository equal to a staged folder with at most one commit, and compares the checksums of what arrived.
 
     Args:
-        staged: A folder made by `stage`.
+        staged, repo_type: A folder made by `stage`, and its type.
         repo_id: "owner/name"; the repository is created if there is none.
-        repo_type: As for `stage`.
         token: A token that may write; by default the one of `hf auth login` or HF_TOKEN. It is stored nowhere.
         private: Create the repository as a private one, and refuse to publish into a public one.
         endpoint: Address of the Hub, by default HF_ENDPOINT or huggingface.co.
@@ -130,8 +126,7 @@ def push(
     Raises:
         PublishError: Without a token or permission, offline, after a network failure, if somebody else committed
             meanwhile, or if a file that arrived differs from the one that was sent.
-        StagingError: If the folder was not staged and holds what must not be published.
-        ValueError: If the repository's name or type is malformed.
+        StagingError, ValueError: If the folder was not staged, or the repository's name or type is malformed.
     """
     token, staged = check_ready(repo_id, token), Path(staged)
     if findings := scan(staged, repo_type):
@@ -172,10 +167,7 @@ def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[st
     Args:
         folder: The data set; the configs in the card's front matter say which files belong to which.
         repo_id: "owner/name".
-        options: `private`, `token`, `endpoint` as for `push`; `dry_run` stages and scans only.
-
-    Returns:
-        The result of `push`; after a dry run that of `stage`, with `repo_id`.
+        options: `private`, `token`, `endpoint` of `push`; `dry_run` stages and scans only, and returns that result.
 
     Raises:
         PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `push`.

@@ -42,10 +42,9 @@ def publish_run(
         run_dir: The run's folder; the staged copies go to `staged/` in it.
         repo_id: "owner/name".
         forbidden_texts: Training texts that no published file may hold, see `scan`.
-        private: See `push`.
         dry_run: Stage, scan and prove only.
         proved: The files were proved when they were saved just now: do not load the copies.
-        hub: `token` and `endpoint` of `push`.
+        private, hub: See `push`; `hub` are its `token` and `endpoint`.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
