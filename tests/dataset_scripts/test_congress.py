@@ -75,19 +75,3 @@ def test_issues(build, write):
         "tweet: repeated id": 1,
         "tweet: empty text": 1,
     }
-
-
-@pytest.mark.parametrize(
-    ("files", "config", "error", "message"),
-    [
-        ({"2017-06-21.json": "[]"}, "tweets", FileNotFoundError, r"no map of accounts \(\*users\*.json\) among 2017-"),
-        ({"2017-06-21.json": "[]"}, "issues", FileNotFoundError, r"no labelled sample \(.csv\) among"),
-        ({"users.json": "[]"}, "tweets", FileNotFoundError, r"no daily file \(YYYY-MM-DD.json\)"),
-        ({"users.json": "[]", "2017-06-21.json": "[\n{]"}, "tweets", ValueError, r"21.json, line 2, column 2: not val"),
-        ({"users.json": "{}", "2017-06-21.json": "[]"}, "tweets", ValueError, r"users.json, line 1: expected a list"),
-        ({"train.csv": "id,text\n"}, "issues", ValueError, r"train.csv, line 1: no column tweet_id, issue, author"),
-    ],
-)
-def test_wrong_files_say_what_to_do(files, config, error, message, build, write):
-    with pytest.raises(error, match=message):
-        build(Congress, write("raw", files), config)

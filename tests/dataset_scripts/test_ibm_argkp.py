@@ -117,15 +117,3 @@ def test_every_reason_for_a_drop(build, write):
         "row: wrong number of columns": 1,
         "row: a text is also in test": 1,
     }
-
-
-def test_wrong_files_say_what_to_do(build, write):
-    folder = write("raw", release([*RATINGS, ("cats sleep on every bed", CATS, "test", "1", "1")]))
-    with pytest.raises(ValueError, match=r"rank_30k.csv, line 9: 'We should ban cats' is in train and in test"):
-        build(IbmArgKP, folder, "pairs")
-    write("raw", {f"{NAMES[0]}.csv": "argument,topic\n"})
-    with pytest.raises(ValueError, match=r"line 1: no column set, stance_WA, stance_WA_conf"):
-        build(IbmArgKP, folder, "pairs")
-    (folder / f"{NAMES[0]}.csv").unlink()
-    with pytest.raises(FileNotFoundError, match=r"lacks \*arg_quality_rank_30k\*"):
-        build(IbmArgKP, folder, "pairs")

@@ -98,8 +98,3 @@ def test_pairs_and_triplets_are_of_one_film(build, write):
     with pytest.raises(ValueError, match=r"no product has the reviews .*'row: duplicate': 45}"):
         build(Imdb, folder, "pairs", granularity="first")
     assert build(Imdb, folder, "sentences")[0].num_rows["test"] == 9  # the repeated row stays there
-
-
-def test_missing_files(build, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nothing at .* belongs to imdb; it needs the archive aclImdb"):
-        build(Imdb, tmp_path)

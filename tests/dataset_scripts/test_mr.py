@@ -59,13 +59,6 @@ def test_the_first_release_is_split_by_seed(build, write):
     assert build(MovieReviews, folder, seed=7)[0]["test"]["text"] != data["test"]["text"]
 
 
-def test_missing_files_and_columns(build, write, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"lacks split_train.tsv.*; or .*rt-polarity.pos, rt-polarity.neg"):
-        build(MovieReviews, tmp_path)
-    with pytest.raises(ValueError, match=r"split_train.tsv.*, line 1: no column label; found text, labels"):
-        build(MovieReviews, write("raw", split_files("1\tfine\n", header=b"text\tlabels\n")))
-
-
 @pytest.mark.corpora
 def test_the_first_release_has_all_sentences(build, corpora, write):
     folder = write("raw", {})

@@ -106,21 +106,3 @@ def test_every_reason_for_a_drop(build, write):
         "row: text shorter than 4 words": 2,  # "Cats, yes" with the claim and with text 1
         "row: duplicate": 1,
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        (NAMES[1], '[{"pId": 1}]', r"perspective_pool_v1.0.json: every item needs pId, text and source"),
-        (NAMES[2], '{"1": "train",\n}', r"dataset_split_v1.0.json, line 2, column 1: not valid JSON"),
-        (NAMES[2], "[]", r"dataset_split_v1.0.json, line 1: expected an object"),
-    ],
-)
-def test_wrong_files_say_what_to_do(name, text, message, build, write):
-    with pytest.raises(ValueError, match=message):
-        build(Perspectrum, write("raw", {**release(), name: text}), "pairs")
-
-
-def test_missing_files_are_named(build, write):
-    with pytest.raises(FileNotFoundError, match=r"lacks perspective_pool_v1.0.json, dataset_split_v1.0.json \(plain"):
-        build(Perspectrum, write("raw", {NAMES[0]: "[]"}), "pairs")

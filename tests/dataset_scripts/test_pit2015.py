@@ -1,7 +1,5 @@
 """PIT-2015: the released files plain, gzipped and in an archive, both kinds of label, and every malformed row."""
 
-import pytest
-
 from dataset_scripts.pit2015 import Pit2015
 
 
@@ -45,11 +43,3 @@ def test_an_archive(build, write):
     data, dropped = build(Pit2015, write("SemEval-PIT2015-github.zip", files))
     assert {split: rows["score"][:] for split, rows in data.items()} == {"validation": [4.0], "test": [1.0]}
     assert dropped == {"file: a second one of its name": 1}
-
-
-def test_what_is_no_corpus_is_named(build, write):
-    folder = write("raw", {"tweets.tsv": line("3")})
-    with pytest.raises(FileNotFoundError, match=r"nothing at .* belongs to pit2015; it needs a folder or archive with"):
-        build(Pit2015, folder)
-    with pytest.raises(ValueError, match=r"tweets.tsv is not named train.data, dev.data, test.data \(plain or .gz\)"):
-        build(Pit2015, folder / "tweets.tsv")

@@ -109,19 +109,6 @@ def test_the_published_pairs(build, write):
     assert len(rows_of(build(Sos, write("raw", {ANNOTATIONS: annotations(("L1:0", "L1:1", 1))})))) == 1
 
 
-def test_files_that_do_not_fit(build, write):
-    folder = write("other", {"laptops.xml": xml(LAPTOPS, "LAPTOP"), "picture.csv": b"\xff\xfe\x00"})
-    with pytest.raises(FileNotFoundError, match="lacks annotations and pairs; it needs a folder with opinion_sim"):
-        build(Sos, folder)
-    folder = write("raw", {ANNOTATIONS: annotations(("L1:0", "L1:1", 1))})
-    with pytest.raises(FileNotFoundError, match="lacks the sentences that its annotations name"):
-        build(Sos, folder)
-    with pytest.raises(ValueError, match=r"annotation.csv has no columns pair_id, sent1_text, .*needs a folder with"):
-        build(Sos, folder / ANNOTATIONS)
-    with pytest.raises(ValueError, match=r"laptops.xml is no valid XML .*as released"):
-        build(Sos, write("raw", {"laptops.xml": xml(LAPTOPS, "LAPTOP")[:-20]}))
-
-
 @pytest.mark.corpora
 def test_the_annotations_agree_with_the_published_pairs(build, corpora):
     built = build(Sos, corpora)  # XML of SemEval lies beside the authors' folder

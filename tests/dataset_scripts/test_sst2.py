@@ -1,7 +1,5 @@
 """SST-2: SentEval's three files and every malformed row."""
 
-import pytest
-
 from dataset_scripts.sst2 import SST2
 
 TEST, VALIDATION = "a grand parade .\t1\n", "a wet parade .\t0\n"
@@ -46,8 +44,3 @@ def test_quadruples_and_pairs(build, write):
     assert data.num_rows == {"test": 5} and sum(data["test"]["label"]) == 2
     assert dropped == {"validation: fewer than 4 texts of a label": 1}
     assert data["test"].features["label"].names == ["different", "same"]
-
-
-def test_missing_files(build, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"lacks sentiment-train, sentiment-dev, sentiment-test \(plain or"):
-        build(SST2, tmp_path)

@@ -37,14 +37,3 @@ def test_demonstration_layout(build, write):
     assert data.num_rows == {"validation": 1, "test": 1}
     assert tuple(data["validation"][0].values()) == ("A cat naps.", "The cat sleeps.", 4.0, "")
     assert dropped == {"row: too few columns": 1, "row: unknown split": 1}
-
-
-@pytest.mark.parametrize(("name", "text"), [("sts-dev.csv", "score,sentence1\n"), ("pairs.tsv", LINE)])
-def test_wrong_layout(name, text, build, write):
-    with pytest.raises(ValueError, match=rf"{name}, line 1: \d tab separated column\(s\); give a file named sts-train"):
-        build(STSBenchmark, write("raw", {name: text}) / name)
-
-
-def test_missing_files_are_named(build, write):
-    with pytest.raises(FileNotFoundError, match=r"lacks sts-train.csv, sts-test.csv; or similarity.tsv \(plain or .gz"):
-        build(STSBenchmark, write("raw", {"sts-dev.csv": LINE}))

@@ -80,19 +80,6 @@ def test_tokenised_files_come_first(target, build, write):
     assert build(TwitterUrl, folder)[0].num_rows == {"train": 1, "test": 1}
 
 
-def test_what_does_not_fit_is_named(build, write):
-    folder = write("other", {"pairs.txt": line("(2,6)")})
-    with pytest.raises(FileNotFoundError, match=r"nothing at .* belongs to turl; it needs a folder or archive with"):
-        build(TwitterUrl, folder)
-    with pytest.raises(ValueError, match=r"pairs.txt is no Twitter_URL_Corpus_test\*.txt or _train\*.txt; give a"):
-        build(TwitterUrl, folder / "pairs.txt")
-    folder = write("raw", tokenised("test", ["free trams", "rain"], ["trams are free", "sun"], ["1"]))
-    with pytest.raises(ValueError, match=r"similarity needs votes .*; --config paraphrases does not"):
-        build(TwitterUrl, folder)
-    with pytest.raises(ValueError, match=r"test/ differ in lines \(a.toks 2, b.toks 2, sim.txt 1\); give all three"):
-        build(TwitterUrl, folder, "paraphrases")
-
-
 @pytest.mark.corpora
 def test_the_release(build, corpora):
     data, dropped = build(TwitterUrl, corpora / "turl")

@@ -18,7 +18,3 @@ def test_siblings_are_more_triplets(build):
     plain, more = (build(WrittenDebates, RAW, "triplets", siblings=siblings)[0] for siblings in (False, True))
     assert plain.num_rows == WrittenDebates.METADATA.expected["triplets"]
     assert len(plain["train"]) < len(more["train"])
-
-
-def test_they_may_be_published():
-    assert WrittenDebates.METADATA.redistributable and WrittenDebates.METADATA.licence == "apache-2.0"

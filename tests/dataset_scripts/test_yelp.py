@@ -114,14 +114,6 @@ def test_options(build, write):
     assert 20 <= read <= 40 and dropped == {"review: of a product outside the share": 5 * (100 - read)}
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("granularity", "word"), ("per_product", 1), ("share", 0), ("share", 2), ("shares", 1)]
-)
-def test_options_are_checked(name, value, tmp_path):
-    with pytest.raises(ValueError, match=name.replace("_", "[-_]")):
-        Yelp.open(tmp_path, "triplets", **{name: value})
-
-
 @pytest.mark.parametrize("target", ["raw", "raw.zip", "raw.tar"])
 def test_files_of_the_release(target, build, write):
     other = dict.fromkeys(("business", "checkin", "tip", "user"), lines(review("cafe1", 5, "The soup of others.")))
@@ -130,12 +122,6 @@ def test_files_of_the_release(target, build, write):
     files |= {"yelp_academic_dataset_review.json": lines(*cafes(5)), "Dataset_User_Agreement.pdf": b"%PDF", **more}
     data, _ = build(Yelp, write(target, files), "sentences")
     assert sum(data.num_rows.values()) == 26
-
-
-def test_another_file_of_the_release_is_named(build, write):
-    folder = write("raw", {"yelp_academic_dataset_tip.json": lines({"business_id": "cafe1", "text": "hi"})})
-    with pytest.raises(ValueError, match=r"tip.json, line 1: found business_id, text; expected yelp_academic_d"):
-        build(Yelp, folder / "yelp_academic_dataset_tip.json", "sentences")
 
 
 @pytest.mark.corpora

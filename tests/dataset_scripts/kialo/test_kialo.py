@@ -74,12 +74,6 @@ def test_links_theses_without_labels_and_entries_without_parents():
     assert [node.text for node in discussion.nodes] == ["Root", "Here", "There"] and discussion.orphans == 1
 
 
-@pytest.mark.parametrize("text", ["", "Some notes of mine\n1. No title", "Discussion Title: Only a title\n\n"])
-def test_no_tree(text):
-    with pytest.raises(ValueError, match="no "):
-        parse_export(text)
-
-
 @pytest.mark.parametrize(
     ("raw", "plain"),
     [
@@ -229,13 +223,6 @@ def test_what_is_left_out_is_counted(build, write):
     }
     data, _ = build(Kialo, folder, "arguments", all_languages=True)
     assert Counter(language for rows in data.values() for language in rows["language"])["other"] == 2
-
-
-def test_nothing_usable(build, write):
-    with pytest.raises(ValueError, match=r"kialo .pairs.: no usable row in 1 file.*file: empty"):
-        build(Kialo, write("raw", {"empty.txt": ""}), "pairs")
-    with pytest.raises(FileNotFoundError, match="belongs to kialo"):
-        Kialo.open(write("other", {"notes.md": "no discussion"}), "pairs")
 
 
 def test_statistics_by_stance(tmp_path):
