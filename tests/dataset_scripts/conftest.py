@@ -55,8 +55,8 @@ def write(tmp_path) -> Callable[..., Path]:
             with zipfile.ZipFile(path, "w") as archive:
                 for name, content in contents.items():
                     archive.writestr(name, content)
-        elif ".tar" in target:
-            with tarfile.open(path, f"w:{target.rpartition('.tar')[2][1:]}") as archive:
+        elif ".tar" in target or ".tgz" in target:
+            with tarfile.open(path, f"w:{path.suffix[1:].replace('tgz', 'gz').replace('tar', '')}") as archive:
                 for name, content in contents.items():
                     info = tarfile.TarInfo(name)
                     info.size = len(content)

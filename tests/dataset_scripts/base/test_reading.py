@@ -6,8 +6,6 @@ import bz2
 import gzip
 import lzma
 import random
-import tarfile
-import zipfile
 
 import pytest
 
@@ -16,41 +14,19 @@ from dataset_scripts.base.reading import Dropped, find_release, members, parse_s
 ARCHIVES = ["a.zip", "a.tar", "a.tar.gz", "a.tgz", "a.tar.xz", "a.tar.bz2"]
 
 
-def pack(folder, name):
-    """An archive of all files below a folder, beside it."""
-    path = folder.with_name(name)
-    if name.endswith(".zip"):
-        with zipfile.ZipFile(path, "w") as archive:
-            for file in sorted(folder.rglob("*")):
-                archive.write(file, file.relative_to(folder))
-    else:
-        mode = name.rpartition(".")[2].replace("tgz", "gz").replace("tar", "")
-        with tarfile.open(path, f"w:{mode}") as archive:
-            archive.add(folder, ".")
-    return path
-
-
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_members_of_archives_and_of_files(name, tmp_path):
-    folder = tmp_path / "raw"
-    (folder / "deep").mkdir(parents=True)
-    (folder / "deep" / "one.txt").write_bytes(b"1")
-    (folder / "two.txt.gz").write_bytes(gzip.compress(b"2"))
-    (folder / ".hidden").write_bytes(b"3")
-    path = pack(folder, name)
-    read = {member.name.removeprefix("./"): member.read() for member in members([path])}
-    assert read == {"deep/one.txt": b"1", "two.txt": b"2"}
+def test_members_of_archives_and_of_files(name, write):
+    files = {"deep/one.txt": "1", "two.txt.gz": "2", ".hidden": "3"}
+    path, plain = write(name, files), write("raw", files) / "two.txt.gz"
+    assert {member.name: member.read() for member in members([path])} == {"deep/one.txt": b"1", "two.txt": b"2"}
     assert [member.read() for member in members(path, lambda name: name.endswith("two.txt"))] == [b"2"]
-    assert [member.name for member in members(folder / "two.txt.gz")] == [(folder / "two.txt").as_posix()]
+    assert [(member.name, member.read()) for member in members(plain)] == [(plain.with_suffix("").as_posix(), b"2")]
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_an_archive_that_is_cut_off_is_refused(name, tmp_path):
-    folder, draw = tmp_path / "raw", random.Random(1)
-    folder.mkdir()
-    for number in range(8):
-        (folder / f"{number}.txt").write_bytes(draw.randbytes(20_000))
-    path = pack(folder, name)
+def test_an_archive_that_is_cut_off_is_refused(name, write):
+    draw = random.Random(1)
+    path = write(name, {f"{number}.txt": draw.randbytes(20_000) for number in range(8)})
     whole = path.read_bytes()
     # within a member, at the border of two, and the last byte alone
     for size in (len(whole) // 2, len(whole) // 512 // 2 * 512, len(whole) - 1):
