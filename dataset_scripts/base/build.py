@@ -112,13 +112,13 @@ def _check_replaceable(out: Path, data: list[Path]) -> None:
     if any(path == out or out in path.parents for path in data):
         raise FileExistsError(f"the raw data lie in {out}, which would be replaced; choose another -o")
     try:
-        written = {SUMMARY, *read_json(out / SUMMARY)["files"]}
+        own = {SUMMARY, *read_json(out / SUMMARY)["files"]}
     except (OSError, ValueError, LookupError, TypeError):
         raise FileExistsError(f"{out} exists and no build wrote it; choose another -o or remove it") from None
-    present = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
-    strange = sorted(name for name in present - written if not any(part.startswith(".") for part in name.split("/")))
-    if strange:
-        raise FileExistsError(f"{out} holds {strange[0]}, which no build wrote; move it away or choose another -o")
+    files = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
+    others = sorted(name for name in files - own if not any(part.startswith(".") for part in name.split("/")))
+    if others:
+        raise FileExistsError(f"{out} holds {others[0]}, which no build wrote; move it away or choose another -o")
 
 
 @contextmanager

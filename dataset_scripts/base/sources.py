@@ -110,14 +110,14 @@ def _load(source: str, config: str, cache: str) -> DatasetDict:
 
 def _with_label(rows: Dataset, where: str) -> Dataset:
     """The rows with `label` as in `schema.PAIRS`: named classes by their name, plain 0 and 1 as they are."""
-    label, present = PAIRS["label"], rows.features.get("label")
-    named = isinstance(present, ClassLabel) and sorted(present.names) == sorted(label.names)
-    if not named and not (isinstance(present, Value) and present.dtype.startswith(("int", "uint", "bool"))):
-        has = "no such column" if present is None else getattr(present, "names", None) or present
+    label, feature = PAIRS["label"], rows.features.get("label")
+    named = isinstance(feature, ClassLabel) and sorted(feature.names) == sorted(label.names)
+    if not named and not (isinstance(feature, Value) and feature.dtype.startswith(("int", "uint", "bool"))):
+        has = "no such column" if feature is None else getattr(feature, "names", None) or feature
         raise ValueError(f"{where}: label must be one of {', '.join(label.names)}, or 0 and 1; it has {has}")
-    if strange := [value for value in rows.unique("label") if value not in (0, 1)]:
-        zero, one = present.names if named else label.names
-        raise ValueError(f"{where}: label must be 0 ({zero}) or 1 ({one}); it has {strange[0]} too")
-    if named and present != label:
+    if others := [value for value in rows.unique("label") if value not in (0, 1)]:
+        zero, one = feature.names if named else label.names
+        raise ValueError(f"{where}: label must be 0 ({zero}) or 1 ({one}); it has {others[0]} too")
+    if named and feature != label:
         return rows.align_labels_with_mapping({name: label.str2int(name) for name in label.names}, "label")
     return rows if named else rows.cast_column("label", Value("int64")).cast_column("label", label)
