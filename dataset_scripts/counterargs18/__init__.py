@@ -41,7 +41,7 @@ class Listing(NamedTuple):
 
     @property
     def countered(self) -> list[Pair]:
-        """The points that somebody countered."""
+        """The pairs that have a counter."""
         return [pair for pair in self.pairs if pair.counter]
 
     def texts(self) -> Iterator[str]:
@@ -55,18 +55,16 @@ class CounterArgs18(Corpus):
 
     The published split was made by debate, but a third of the theses are listed under several themes and so in several
     splits: half of the test points are in training, too. The clean split puts the debates together that share their
-    thesis or a text, case and punctuation aside. Such a group belongs to test if the published split has one of its
-    debates there, else to validation if it has one there, else to train. Of a group in test or validation only the
-    debates are used that are there officially: the clean rows of a split are always a part of its published ones.
-    Pairs whose point holds the counter, which is a mistake of the pages, are left out.
+    thesis or a text, case and punctuation aside, in test if one of them is there officially, else in validation, else
+    in train; only those are used that are there officially. Pairs whose point holds the counter, which is a mistake of
+    the pages, are left out.
 
     - `counters`: a point and its counter, once, in the clean split.
     - `counters_official`: every published pair in the published split. `seen_in` names the first of the earlier splits
       with the same point, word for word.
     - `arguments`: theses, points and counters in the clean split as trees of depth 2; points without counter as well.
 
-    A conclusion is the first paragraph of a point, the premises are the others, and the point is both with a space
-    between. Footnotes are taken out of all texts (see `dataset_scripts.counterargs18.footnotes`).
+    A conclusion is the first paragraph of a point, the premises are the others. Footnotes are taken out of all texts.
     """
 
     METADATA = load_metadata("counterargs18")
@@ -74,7 +72,6 @@ class CounterArgs18(Corpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """Archives, lines of JSON and the files of unpacked debates, at the path or anywhere below it."""
         return [file for file in super().find_files(path) if is_raw(file)]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -61,7 +61,7 @@ class Debate:
 
     @property
     def texts(self) -> int:
-        """How many texts there are; of two copies of a debate, the fuller is used."""
+        """How many texts there are."""
         return sum((a.point is not None) + (a.counter is not None) for a in self.arguments.values())
 
 
@@ -77,15 +77,8 @@ def is_raw(file: Path) -> bool:
 def read_debates(files: Sequence[Path], dropped: Dropped) -> list[Debate]:
     """Reads every debate, in the order of split, theme and name.
 
-    Of a debate that is given several times (a folder with both the archive and the lines of JSON), the copy with most
-    texts is taken, and of equal ones the first.
-
-    Args:
-        files: Archives, JSON lines (plain or .gz) and files of unpacked debates.
-        dropped: Reason -> number of files, lines and debates that were not used.
-
-    Raises:
-        ValueError: If an archive or a gzipped file is cut off or damaged.
+    Of one that comes several times (a folder with both the archive and the lines of JSON), the copy with most texts is
+    taken, and of equal ones the first.
     """
     packed = [[file] for file in files if file.name.lower().endswith(_PACKED)]
     # with all the folders that a file is in, of which one names the split
@@ -122,19 +115,15 @@ def _keep_fuller(debates: Debates, debate: Debate, dropped: Dropped) -> None:
 def _add_file(debates: Debates, member: Member, dropped: Dropped) -> None:
     """Adds a file of the layout; introductions, bibliographies and the like are passed over."""
     match = _FILE.fullmatch(member.name)
-    if match is None:
-        return
-    split = SPLITS.get(match["split"].lower())
-    if split is None:
-        dropped.skip("file: in a folder that is no split", member.place())
+    split = SPLITS.get(match["split"].lower()) if match else None
+    if not match or dropped.refuse(member.place(), {"file: in a folder that is no split": split is None}):
         return
     try:
         text = member.text()
     except UnicodeDecodeError:
-        dropped.skip("file: not UTF-8 text", member.place())
-        return
-    if not text.strip():
-        dropped.skip("file: empty", member.place())
+        text = None
+    faults = {"file: not UTF-8 text": text is None, "file: empty": not (text or "").strip()}
+    if dropped.refuse(member.place(), faults):
         return
     debate = debates.setdefault(key := (split, match["theme"], match["debate"]), Debate(*key))
     if match["id"] is None:

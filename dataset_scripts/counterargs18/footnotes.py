@@ -69,7 +69,7 @@ def clean_paragraphs(text: str, counts: Counter[str]) -> list[str]:
 
     Args:
         text: Paragraphs with an empty line between them, with entities of HTML.
-        counts: Counts what was taken out.
+        counts: Of what was taken out.
 
     Example:
         >>> clean_paragraphs("Tea is healthy [1] .\n\n[1] Doe, J., 'Tea', 2010, p.4", Counter())
@@ -81,12 +81,12 @@ def clean_paragraphs(text: str, counts: Counter[str]) -> list[str]:
     end = len(paragraphs)
     while end > 1 and _is_last_reference(paragraphs[end - 1], kinds):
         end -= 1
-    kept = [part for i, part in enumerate(paragraphs[:end]) if i == 0 or not _is_inner_reference(part)]
-    if len(kept) < len(paragraphs):
+    prose = [part for i, part in enumerate(paragraphs[:end]) if i == 0 or not _is_inner_reference(part)]
+    if len(prose) < len(paragraphs):
         counts["texts with references"] += 1
-        counts["references taken out"] += len(paragraphs) - len(kept)
+        counts["references taken out"] += len(paragraphs) - len(prose)
     marks = [*_MARKS, _ROUND_MARK] if "round" in kinds else _MARKS
-    cleaned = [_without(marks, part, counts) for part in kept]
+    cleaned = [_without(marks, part, counts) for part in prose]
     return [part for part in cleaned if part]
 
 
@@ -140,9 +140,9 @@ def _without(marks: Sequence[re.Pattern[str]], paragraph: str, counts: Counter[s
         paragraph = paragraph[: tail.start()]
     text = paragraph
     for mark in marks:
-        text, found = mark.subn("", text)
-        counts["marks of footnotes taken out"] += found
+        text, number = mark.subn("", text)
+        counts["marks of footnotes taken out"] += number
     if "http" in text or "www." in text:
-        text, found = _ADDRESS.subn("", text)
-        counts["addresses taken out of sentences"] += found
+        text, number = _ADDRESS.subn("", text)
+        counts["addresses taken out of sentences"] += number
     return normalise(text)

@@ -44,8 +44,7 @@ class Node:
     """One numbered entry of a discussion.
 
     Attributes:
-        id: Number as exported, with the closing dot: "1.2.1.".
-        parent: Number of the entry it answers; None for the root.
+        id, parent: Number as exported, with the closing dot ("1.2.1."), and that of the entry it answers, if any.
         relation: "Pro" or "Con"; None for the root and for the theses of a discussion that has several.
         text: Plain text; for a link, the text of its target.
         link_to: For a link ("-> See ..."): number of its target, or "#921" for another discussion; else None.
@@ -60,13 +59,7 @@ class Node:
 
 @dataclass(slots=True)
 class Discussion:
-    """A discussion tree.
-
-    Attributes:
-        title: The question or statement that the discussion is called by.
-        nodes: All entries in the order of the export, the root first.
-        orphans: Number of labelled entries without their parent in the export; they are left out.
-    """
+    """A tree of entries, in the order of the export, the root first; `orphans` lack their parent and are left out."""
 
     title: str
     nodes: list[Node]
@@ -93,11 +86,7 @@ class Discussion:
 
 
 def parse_export(text: str) -> Discussion:
-    """Parses one exported discussion.
-
-    Raises:
-        ValueError: If the text has no "Discussion Title:"/"Discussion Name:" or no numbered entry "1.".
-    """
+    """Parses one exported discussion; raises a ValueError if there is no title or no entry "1."."""
     title = _TITLE.match(text)
     if title is None:
         raise ValueError("no line 'Discussion Title: ...' or 'Discussion Name:' at the start")
@@ -128,17 +117,13 @@ def parse_export(text: str) -> Discussion:
 
 
 def parse_record(record: dict[str, Any]) -> tuple[str, Discussion]:
-    """Reads a discussion that is parsed already.
+    """Reads a discussion that is parsed already; a missing field raises LookupError, TypeError or ValueError.
 
     Args:
-        record: `discussion_id`, `title` and `nodes`, each with `id`, `parent`, `relation`, `text` and, for a link,
-            `link_to`.
+        record: `discussion_id`, `title` and `nodes` with `id`, `parent`, `relation`, `text` and, for a link, `link_to`.
 
     Returns:
         Discussion id and tree.
-
-    Raises:
-        LookupError, TypeError, ValueError: If a field is missing or there are no nodes.
     """
     nodes = [
         Node(node["id"], node["parent"], node["relation"], clean_text(node["text"] or ""), node.get("link_to"))
@@ -165,11 +150,7 @@ def clean_text(text: str, listed: frozenset[str] = frozenset()) -> str:
 
     `[label](address)` becomes the label, `\(` becomes `(`, and marks of sources are taken out, since they point to
     a list that the text is now parted from: "[1]", and "(source [2])" as a whole. A number of four digits in
-    brackets is a mark only if the list has it, otherwise it may be a year.
-
-    Args:
-        text: Raw text, possibly of several lines.
-        listed: Numbers in the export's list of sources.
+    brackets is a mark only if it is `listed` among the export's sources, otherwise it may be a year.
     """
     text = _ESCAPE.sub(r"\1", _LINK.sub(r"\1", text))
     if "[" in text or "ource" in text:
@@ -192,11 +173,12 @@ def _starts_entry(number: str, label: str | None, entries: dict[str, tuple[str |
 
 
 def _parent(number: str) -> str:
+    """Empty for the root."""
     return number[: number.rindex(".", 0, -1) + 1] if number.count(".") > 1 else ""
 
 
 def _cut_sources(lines: list[str]) -> frozenset[str]:
-    """Takes the list of sources, which ends an export, out of its last entry and returns the listed numbers."""
+    """Takes the list of sources, which ends an export, out of its last entry; the listed numbers."""
     for index, line in enumerate(lines):
         rest = [later for later in lines[index + 1 :] if later.strip()]
         if line.strip() == "Sources:" and rest and rest[0].startswith("[1] "):
@@ -206,11 +188,9 @@ def _cut_sources(lines: list[str]) -> frozenset[str]:
 
 
 def _resolve_links(nodes: list[Node]) -> None:
-    """Follows links within a discussion, in place.
+    """Follows links, in place: a link takes target and text of the end of its chain, an answer below it that parent.
 
-    A link becomes a link to the entry at the end of its chain and takes its text. An answer below a link answers
-    the linked claim, so that claim becomes its parent. A link that leads nowhere (to another discussion, to an
-    entry that is missing, or in a circle) keeps its target, and answers below it keep the link as parent.
+    A link that leads nowhere (to another discussion, a missing entry, or in a circle) keeps its target and answers.
     """
     by_id = {node.id: node for node in nodes}
     for node in nodes:

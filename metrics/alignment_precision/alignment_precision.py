@@ -96,12 +96,12 @@ def alignment_precision(predictions, references, target: str, threshold: float, 
     totals = Counter(references)
     if not isinstance(target, str) or target not in totals:
         raise ValueError(f"target is {target!r}: pass one of the groups in references, {sorted(totals)}.")
-    kept = Counter(references[i] for i in np.flatnonzero(predictions >= check_threshold(threshold)))
-    retrieved = kept.total()
+    counts = Counter(references[i] for i in np.flatnonzero(predictions >= check_threshold(threshold)))
+    retrieved = counts.total()
     return {
-        "precision": kept[target] / retrieved if retrieved else None,
+        "precision": counts[target] / retrieved if retrieved else None,
         "retrieved": retrieved,
-        "counts": {group: kept[group] for group in sorted(totals)},
+        "counts": {group: counts[group] for group in sorted(totals)},
         "base_rate": totals[target] / len(references),
         "precision_at_k": precision_at_k(predictions, [group == target for group in references], k),
     }

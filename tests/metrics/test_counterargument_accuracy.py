@@ -22,6 +22,11 @@ def test_scores_by_hand():
     }
 
 
+def test_right_ones_may_be_sets_and_rankings_an_array():
+    rankings = np.array([[4, 7], [5, 6]], dtype=np.int32)  # as an index returns its neighbours
+    assert counterargument_accuracy(rankings, [{7, 2}, frozenset([5])], k=2)["accuracy_at_k"] == {2: 1}
+
+
 def accuracy(right, **options):
     """Scores of points of which the given ones have the right candidate in the first place."""
     return counterargument_accuracy([[0] if hit else [1] for hit in right], [[0]] * len(right), **options)
@@ -106,8 +111,3 @@ def test_memory_does_not_grow_with_the_resamples(monkeypatch):
 def test_bad_input_is_named(predictions, references, options, message):
     with pytest.raises(ValueError, match=message):
         counterargument_accuracy(predictions, references, **options)
-
-
-def test_right_ones_may_be_sets_and_rankings_an_array():
-    found = np.array([[4, 7], [5, 6]], dtype=np.int32)  # as an index returns its neighbours
-    assert counterargument_accuracy(found, [{7, 2}, frozenset([5])], k=2)["accuracy_at_k"] == {2: 1}

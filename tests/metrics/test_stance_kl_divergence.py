@@ -70,12 +70,6 @@ def test_separated_groups_score_low_as_published_and_high_here():
     assert kl_shared_bins(agree, agree - 1, 50) > 5
 
 
-def test_float_error_beyond_one_is_clipped():
-    scores = stance_kl_divergence([1.00005, 1.0, -1.00005, -1.0], [1, 1, 0, 0])
-    assert (scores["mean_agree"], scores["mean_oppose"]) == (1, -1)
-    assert scores["kl"] == stance_kl_divergence([1.0, 1.0, -1.0, -1.0], [1, 1, 0, 0])["kl"]
-
-
 def test_constant_cosines_are_equal_distributions():
     assert stance_kl_divergence([0.5, 0.5, 0.5], [1, 0, 0])["kl"] == pytest.approx(0, abs=1e-12)
     assert stance_kl_divergence([0.5, 0.5, 0.5], [1, 0, 0], mode="paper")["kl"] == pytest.approx(0, abs=1e-12)
@@ -85,8 +79,6 @@ def test_constant_cosines_are_equal_distributions():
     ("predictions", "references", "options", "message"),
     [
         ([0.1, 0.2], [1], {}, r"inconsistent numbers of samples: \[2, 1\]"),
-        ([0.1, 1.2], [1, 0], {}, r"predictions\[1\] is 1.2, outside \[-1, 1\]"),
-        ([0.1, 0.2], [1, -1], {}, r"references\[1\] is -1: labels must be 0 or 1"),
         ([0.1, 0.2], [0, 0], {}, "All 2 references are 0: add pairs of the other class"),
         ([0.1, 0.2], [1, 0], {"mode": "papr"}, "Unknown mode 'papr': choose one of 'shared', 'paper'"),
         ([0.1, 0.2], [1, 0], {"bins": 1}, "bins is 1: pass a whole number of at least 2"),
