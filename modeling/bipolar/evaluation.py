@@ -22,55 +22,21 @@ from modeling.bipolar.files import heads_of
 SHORTLISTS = (10, 30, 50)  # of table 3
 WEIGHTS = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 LEARNED = "learned"
+CLASSIFICATION = {f"classification_{k}": k for k in SHORTLISTS}
 LogOdds = Callable[[int, np.ndarray], np.ndarray]
 
 
 @dataclass
 class Ranked:
-    """Whether what came first is an answer.
+    """Whether what came first is an answer."""
 
-    Attributes:
-        hits: Setting, or "retrieval" or "classification_K" (in epa) -> shape (n,) of bool.
-        recall: K -> share of points with an answer among the K retrieved, in epa.
-        weight: Of the classifier's log-odds in the scores; None where they alone re-rank, or there is no classifier.
-    """
-
-    hits: dict[str, np.ndarray]
-    recall: dict[int, float]
-    weight: float | None = None
+    hits: dict[str, np.ndarray]  # setting, or "retrieval" or "classification_K" (in epa) -> shape (n,) of bool
+    recall: dict[int, float]  # K -> share of points with an answer among the K retrieved, in epa
+    weight: float | None = None  # of the classifier's log-odds; None where they alone re-rank, or there is none
 
 
-class CounterargumentEvaluator(Evaluator):
-    """Accuracy@1 of retrieved and re-ranked counter-arguments (Wachsmuth et al., 2018; Shi et al., 2023, section 6).
-
-    `accuracy_epa` is that of the whole model among all arguments: the candidates that retrieval places first,
-    re-ranked by both heads, joined by the heads' `fusion_weight`; where that is "learned", by the best of `WEIGHTS` on
-    these points. A model without heads ranks by the cosines of its embeddings, those of queries and of documents where
-    it tells them apart.
-
-    Args:
-        rows: Columns of `dataset_scripts.base.schema.COUNTERS`.
-        limit: Seeded sample of the points; the candidates stay all. None: all points.
-    """
-
-    headline = (
-        "accuracy_epa",
-        "retrieval",
-        *(f"classification_{k}" for k in SHORTLISTS),
-        *(f"accuracy_{setting}" for setting in ("epc", "sda", "sdoc")),
-    )
-    measures = {
-        "accuracy_epa": "share of points whose counter-argument comes first among all arguments",
-        "retrieval": "the same by the retrieval head alone, or by cosine",
-        **{f"classification_{k}": f"the same when the classifier alone re-ranks the {k} retrieved" for k in SHORTLISTS},
-        "accuracy_epc": "as accuracy_epa, among all counters",
-        "accuracy_sda": "as accuracy_epa, among the arguments of the debate",
-        "accuracy_sdoc": "as accuracy_epa, among the opposing counters of the debate",
-        "accuracy_epa_unseen": "accuracy_epa of the points that no earlier split has",
-        **{f"recall_{k}": f"share of points with a counter-argument among the {k} retrieved" for k in SHORTLISTS},
-        "fusion_weight": "what the classifier's log-odds weigh beside the similarity; none: they rank alone",
-        "n_unseen": "points that no earlier split has",
-    }
+class PointsEvaluator(Evaluator):
+    """Points of `dataset_scripts.base.schema.COUNTERS`, or a seeded sample of `limit`, among all candidates."""
 
     def __init__(
         self, rows: Mapping[str, Sequence[str]], name: str = "counters", limit: int | None = None, **facts: str
@@ -79,6 +45,28 @@ class CounterargumentEvaluator(Evaluator):
         everything = Candidates(rows)
         self.candidates = everything.take(sample(len(everything), limit))
         self.rows = len(self.candidates)
+
+
+class CounterargumentEvaluator(PointsEvaluator):
+    """Accuracy@1 of retrieved and re-ranked counter-arguments (Wachsmuth et al., 2018; Shi et al., 2023, section 6).
+
+    The candidates that retrieval places first are ranked by both heads, joined by the heads' `fusion_weight`; where
+    that is "learned", by the best of `WEIGHTS` on these points. A model without heads ranks by cosines.
+    """
+
+    headline = ("accuracy_epa", "retrieval", *CLASSIFICATION, "accuracy_epc", "accuracy_sda", "accuracy_sdoc")
+    measures = {
+        "accuracy_epa": "share of points whose counter-argument comes first among all arguments",
+        "retrieval": "the same by the retrieval head alone, or by cosine",
+        **{key: f"the same when the classifier alone re-ranks the {k} retrieved" for key, k in CLASSIFICATION.items()},
+        "accuracy_epc": "as accuracy_epa, among all counters",
+        "accuracy_sda": "as accuracy_epa, among the arguments of the debate",
+        "accuracy_sdoc": "as accuracy_epa, among the opposing counters of the debate",
+        "accuracy_epa_unseen": "accuracy_epa of the points that no earlier split has",
+        **{f"recall_{k}": f"share of points with a counter-argument among the {k} retrieved" for k in SHORTLISTS},
+        "fusion_weight": "what the classifier's log-odds weigh beside the similarity; none: they rank alone",
+        "n_unseen": "points that no earlier split has",
+    }
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Ranked:
         queries, documents, log_odds = retrieval(model, self.candidates, cache)
@@ -91,72 +79,48 @@ class CounterargumentEvaluator(Evaluator):
             **{f"accuracy_{setting}": float(hits[setting].mean()) for setting in SETTINGS},
             "retrieval": float(hits["retrieval"].mean()),
             "accuracy_epa_unseen": float(hits["epa"][unseen].mean()) if unseen.any() else None,
-            **{
-                key: float(hits[key].mean()) if key in hits else None
-                for key in (f"classification_{k}" for k in SHORTLISTS)
-            },
+            **{key: float(hits[key].mean()) if key in hits else None for key in CLASSIFICATION},
             **{f"recall_{k}": share for k, share in scores.recall.items()},
             "fusion_weight": scores.weight,
             "n_unseen": int(unseen.sum()),
         }
 
     def draw(self, scores: dict[str, Ranked], path: Path) -> str:
-        rows = [
-            {"who": "ours", "model": label, "data": setting, "value": float(ranked.hits[setting].mean())}
-            for label, ranked in scores.items()
-            for setting in SETTINGS
-        ]
-        dots(pd.DataFrame(rows), path, f"{self.dataset}: {self.title}", "accuracy@1")
+        shares = {label: {name: ranked.hits[name].mean() for name in SETTINGS} for label, ranked in scores.items()}
+        frame = pd.DataFrame(shares).melt(var_name="model", ignore_index=False).reset_index(names="data")
+        dots(frame.assign(who="ours"), path, f"{self.dataset}: {self.title}", "accuracy@1")
         return f"Accuracy@1 of {self.title}, by candidates and model: {', '.join(scores)} ({self.dataset})."
 
 
 def retrieval(
     model: SentenceTransformer, candidates: Candidates, folder: Path | None = None
 ) -> tuple[np.ndarray, np.ndarray, LogOdds | None]:
-    """What a model ranks by: retrieval embeddings, and the classifier's log-odds where it has heads.
-
-    Args:
-        model: Of any kind.
-        candidates: n points and m texts.
-        folder: Where vectors are kept; None keeps none.
+    """What a model ranks n points and m texts by; vectors are kept in the folder, if there is one.
 
     Returns:
         Embeddings of the points, shape (n, d), and of all texts, shape (m, d), whose dot products are the similarities;
         and what gives the log-odds for the text number of a point and k candidates', shape (k,), or None.
     """
     if heads_of(model) is None:
-        tasks = tells_tasks(model)
-        documents = Vectors(model, folder, "document" if tasks else None)(candidates.texts, 64)
-        if not tasks:
-            return documents[candidates.points], documents, None
-        points = [candidates.texts[point] for point in candidates.points]
-        return Vectors(model, folder, "query")(points, 64), documents, None
+        prompts, points = model.prompts or {}, [candidates.texts[point] for point in candidates.points]
+        if any(isinstance(module, Router) for module in model) or prompts.get("query") or prompts.get("document"):
+            query, document = (Vectors(model, folder, task) for task in ("query", "document"))
+            return query(points, 64), document(candidates.texts, 64), None
+        documents = Vectors(model, folder)(candidates.texts, 64)
+        return documents[candidates.points], documents, None
     whole = BipolarEncoder.of(model)
     u = Vectors(whole.encoder, folder)(candidates.texts, 64)
     queries = whole.retrieval_embeddings(u[candidates.points], queries=True)
     return queries, whole.retrieval_embeddings(u), lambda point, texts: whole.margins(u[point], u[texts])
 
 
-def tells_tasks(model: SentenceTransformer) -> bool:
-    """Whether a model embeds queries and documents in different ways."""
-    prompts = model.prompts or {}
-    return any(isinstance(module, Router) for module in model) or any(prompts.get(n) for n in ("query", "document"))
-
-
 def rank_all(
-    candidates: Candidates,
-    similarities: np.ndarray,
-    log_odds: LogOdds | None = None,
-    weight: float | str | None = None,
+    candidates: Candidates, similarities: np.ndarray, log_odds: LogOdds | None = None, weight: float | str | None = None
 ) -> Ranked:
-    """Ranks the candidates of every point in every setting.
+    """Ranks the candidates of every point in every setting by similarities, shape (n, m), and a classifier.
 
-    Args:
-        candidates: n points and m texts.
-        similarities: Of points and texts, shape (n, m).
-        log_odds: As of `retrieval`; None: there is no classifier.
-        weight: A shortlisted candidate's score is its similarity + weight * log-odds; None: the log-odds alone, as in
-            the paper; "learned": the best of `WEIGHTS` on these points.
+    A shortlisted candidate's score is its similarity + weight * log-odds; with weight None the log-odds alone, as in
+    the paper; "learned": with the best of `WEIGHTS` on these points.
     """
     lists = {setting: shortlist(similarities, candidates.of(setting), max(SHORTLISTS)) for setting in SETTINGS}
     near, values = lists["epa"]
@@ -167,7 +131,7 @@ def rank_all(
         odds = {setting: shortlist_odds(candidates, texts, log_odds) for setting, (texts, _) in lists.items()}
         weight = _learned(candidates, near, values, odds["epa"]) if weight == LEARNED else weight
         firsts |= {setting: _first(*pair, odds[setting], weight) for setting, pair in lists.items()}
-        firsts |= {f"classification_{k}": reranked(near[:, :k], odds["epa"][:, :k]) for k in SHORTLISTS}
+        firsts |= {key: reranked(near[:, :k], odds["epa"][:, :k]) for key, k in CLASSIFICATION.items()}
     right = candidates.hits(near)
     recall = {k: float(right[:, :k].any(axis=1).mean()) for k in SHORTLISTS}
     return Ranked({name: candidates.hits(first) for name, first in firsts.items()}, recall, weight)
@@ -176,10 +140,7 @@ def rank_all(
 def shortlist_odds(
     candidates: Candidates, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
 ) -> np.ndarray:
-    """The log-odds of shortlisted texts, shape (n, K), float32; 0 where there is none, which no ranking looks at.
-
-    With a title it shows a progress bar.
-    """
+    """The log-odds of shortlisted texts, shape (n, K), 0 where there is none; with a title behind a progress bar."""
     odds = np.zeros(shortlists.shape, np.float32)
     points = tqdm(candidates.points, title, unit="point", disable=title is None)
     for row, (point, texts) in enumerate(zip(points, shortlists, strict=True)):

@@ -20,10 +20,9 @@ from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json
 from modeling.base.adapters import CONFIG, PROBES, TOLERANCE, AdapterError, distance
-from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.heads import SHAPE, BipolarHeads
 
 DESCRIPTION, WEIGHTS = "bipolar.json", "heads.safetensors"
-SHAPE = ("dimension", "shared", "difference", "normalised")
 _PAIRS = ([0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])  # of probe sentences, either way round
 _CURE = "copy or download the model again, all files of one version"
 
@@ -49,22 +48,12 @@ def encoder_of(model: SentenceTransformer) -> SentenceTransformer:
 
 
 def with_heads(encoder: SentenceTransformer, heads: BipolarHeads) -> SentenceTransformer:
-    """A SentenceTransformer of the retrieval embeddings E, sharing the weights of encoder and heads.
-
-    Where query and document have a head each, `encode_query` and `encode_document` choose; `encode` takes that of
-    documents.
-    """
-    model = _of_modules(encoder, list(encoder))
-    _append(model, heads)
-    return model
+    """A SentenceTransformer of the retrieval embeddings E, sharing weights; `encode` takes the head of documents."""
+    return _append(_of_modules(encoder, list(encoder)), heads)
 
 
 def save_heads(model: SentenceTransformer, folder: Path) -> None:
-    """Writes the heads that a model carries into the folder of its encoder or adapter.
-
-    Raises:
-        AdapterError: If they return NaN.
-    """
+    """Writes the heads that a model carries into a folder; raises AdapterError if they return NaN."""
     heads, encoder = heads_of(model), encoder_of(model)
     outputs = _outputs(encoder, heads)
     if bad := [name for name, values in outputs.items() if not np.isfinite(values).all()]:
@@ -77,12 +66,7 @@ def save_heads(model: SentenceTransformer, folder: Path) -> None:
 
 
 def load_heads(model: SentenceTransformer, folder: Path) -> None:
-    """Puts the heads in a folder on the model that was just loaded from there, and proves them.
-
-    Args:
-        model: The encoder of u with its adapter merged, to which the retrieval head is appended; or a merged model,
-            which has it already. Changed in place.
-        folder: Where it was loaded from.
+    """Puts the heads in a folder on the model that was just loaded from there, which may have them, and proves them.
 
     Raises:
         AdapterError: If a file is missing, damaged or another model's.
@@ -94,11 +78,11 @@ def load_heads(model: SentenceTransformer, folder: Path) -> None:
         heads = BipolarHeads(**{name: description[name] for name in SHAPE})
         heads.load_state_dict(load_file(folder / WEIGHTS))
         heads.fusion_weight = description["fusion_weight"]
-        if not (folder / CONFIG).is_file():
-            _replace(model, heads)
-        else:
+        if (folder / CONFIG).is_file():
             model.max_seq_length = description["max_length"] or model.max_seq_length
             _append(model, heads)
+        else:
+            _replace(model, heads)
         outputs = _outputs(encoder_of(model), heads)
         for name, values in description["probes"].items():
             if distance(outputs[name].reshape(1, -1), np.reshape(values, (1, -1))) > TOLERANCE:
@@ -116,7 +100,7 @@ def _of_modules(model: SentenceTransformer, modules: list[nn.Module]) -> Sentenc
     return copied
 
 
-def _append(model: SentenceTransformer, heads: BipolarHeads) -> None:
+def _append(model: SentenceTransformer, heads: BipolarHeads) -> SentenceTransformer:
     query = _dense(heads.query)
     head = query if heads.shared else Router.for_query_document([query], [_dense(heads.document)])
     model.append(head.to(model.device))
@@ -126,6 +110,7 @@ def _append(model: SentenceTransformer, heads: BipolarHeads) -> None:
     attach_heads(model, heads)
     # an index keeps u, from which both heads compute; past Module's own method, which would make it a step as well
     object.__setattr__(model, "index_encoder", encoder_of(model))
+    return model
 
 
 def _replace(model: SentenceTransformer, heads: BipolarHeads) -> None:
@@ -151,6 +136,6 @@ def _outputs(encoder: SentenceTransformer, heads: BipolarHeads) -> dict[str, np.
     heads = heads.to(u.device)
     u = u.to(heads.query.weight.dtype).clone()
     first, second = _PAIRS
-    outputs = {"u": u, "queries": heads.queries(u), "documents": heads.documents(u)}
-    outputs["logits"] = heads.classify(u[first], u[second])
+    logits = heads.classify(u[first], u[second])
+    outputs = {"u": u, "queries": heads.queries(u), "documents": heads.documents(u), "logits": logits}
     return {name: values.float().cpu().numpy() for name, values in outputs.items()}

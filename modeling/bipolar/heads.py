@@ -6,30 +6,24 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize
 
+SHAPE = ("dimension", "shared", "difference", "normalised")
+
 
 class BipolarHeads(nn.Module):
     """Retrieval and classification heads on one text embedding u (Shi et al., section 4.2).
 
     Args:
         dimension: Length d of the encoder's embedding u.
-        shared: Whether points and counters go through the same retrieval head, as in the paper; otherwise there is one
-            for queries (points) and one for documents (candidates).
+        shared: One retrieval head, as in the paper, or one for queries (points) and one for documents (candidates).
         difference: Whether the classifier sees |u - v| beside u and v.
-        normalised: Whether retrieval embeddings are of unit length; the paper compares them by their dot product as
-            they are.
+        normalised: Whether retrieval embeddings are of unit length; in the paper they are as they are.
 
-    Attributes:
-        fusion_weight: What the classifier's log-odds weigh beside the retrieval similarity by default: a number from 0;
-            None for the classifier alone, as in the paper; "learned" in training, until validation data chose one.
-
-    Raises:
-        ValueError: If `dimension` is not positive.
+    `fusion_weight` is what the classifier's log-odds weigh beside the similarity by default: a number from 0; None for
+    the classifier alone, as in the paper; "learned" in training, until validation data chose one.
     """
 
     def __init__(self, dimension: int, shared: bool = True, difference: bool = True, normalised: bool = True) -> None:
         super().__init__()
-        if dimension < 1:
-            raise ValueError(f"dimension {dimension} must be positive")
         self.dimension, self.shared, self.difference, self.normalised = dimension, shared, difference, normalised
         self.fusion_weight: float | str | None = None
         self.query = _identity(dimension)
@@ -48,15 +42,7 @@ class BipolarHeads(nn.Module):
         return self._retrieval(self.query if self.shared else self.document, u)
 
     def classify(self, u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        """Logits of (no counter, counter) for pairs of a point and a candidate.
-
-        Args:
-            u: Encoder embeddings of points, shape (n, d).
-            v: Of candidates, shape (n, d).
-
-        Returns:
-            Shape (n, 2); the softmax of the second is the probability that v counters u.
-        """
+        """Logits of (no counter, counter) for pairs of a point u and a candidate v: twice (n, d) -> (n, 2)."""
         parts = (u, v, (u - v).abs()) if self.difference else (u, v)
         return self.classifier(self.norm(torch.cat(parts, dim=-1)))
 
@@ -65,7 +51,7 @@ class BipolarHeads(nn.Module):
 
     def get_config_dict(self) -> dict[str, int | bool]:
         """The arguments that build heads of this shape again."""
-        return {name: getattr(self, name) for name in ("dimension", "shared", "difference", "normalised")}
+        return {name: getattr(self, name) for name in SHAPE}
 
 
 def _identity(dimension: int) -> nn.Linear:

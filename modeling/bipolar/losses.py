@@ -13,9 +13,6 @@ from torch.nn.functional import cross_entropy, triplet_margin_loss
 
 from modeling.bipolar.heads import BipolarHeads
 
-OBJECTIVES = ("triplet", "ranking")
-TASKS = ("joint", "retrieval", "classification")
-
 
 class BipolarLoss(nn.Module):
     """Trains an encoder with a retrieval and a classification head (Shi et al., 2023, section 5.2).
@@ -27,24 +24,9 @@ class BipolarLoss(nn.Module):
     the cross-entropy of scaled similarities (as in MultipleNegativesRankingLoss); and the same for the classifier's
     log-odds among the counter and the `hardest` of these arguments.
 
-    Args:
-        model: The encoder; its embedding is u, on which the heads work.
-        heads: Trained along; the loss owns them.
-        objective: `triplet` or `ranking`.
-        task: `joint`, or the part for one head alone (`retrieval`: Unipolar-ret, `classification`: Unipolar-cls).
-        margin: Of `triplet`, a Euclidean distance above 0.
-        scale: Of `ranking`, the inverse temperature of similarities, above 0.
-        hardest: Of `ranking`, how many arguments the classifier tells from the counter.
-
-    Inputs:
-        +-----------------------------------------------------+--------+
-        | Texts                                               | Labels |
-        +=====================================================+========+
-        | (point, counter), with `ranking`; (point, counter,  | none   |
-        | negative)                                           |        |
-        +-----------------------------------------------------+--------+
-
-    Returns from `forward`: a dictionary with the parts `retrieval` and `classification`, as far as the task has them.
+    The model embeds u, on which the heads work, which the loss owns; the other arguments are as in `bipolar.Options`.
+    Inputs are (point, counter), with `ranking` only, or (point, counter, negative), without labels; `forward` returns
+    the parts `retrieval` and `classification`, as far as the task has them.
     """
 
     def __init__(
@@ -72,27 +54,16 @@ class BipolarLoss(nn.Module):
         return self.compute_loss_from_embeddings(embeddings, keys)
 
     def compute_loss_from_embeddings(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
-        """The parts.
-
-        Args:
-            embeddings: u of points, counters and, if there is a third column, negatives; each of shape (batch, d).
-            keys: For each of them a number per text, equal for equal texts; each of shape (batch,).
-        """
-        compute = self._triplet if self.objective == "triplet" else self._ranking
-        parts = compute(embeddings, keys)
+        """The parts, of u of points, counters and perhaps negatives, (batch, d) each, and their `text_keys`."""
+        parts = self._triplet(*embeddings) if self.objective == "triplet" else self._ranking(embeddings, keys)
         return parts if self.task == "joint" else {self.task: parts[self.task]}
 
-    def _triplet(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
-        point, counter, negative = embeddings
+    def _triplet(self, point: Tensor, counter: Tensor, negative: Tensor) -> dict[str, Tensor]:
         heads, ones = self.heads, torch.ones(len(point), dtype=torch.long, device=point.device)
-        distances = triplet_margin_loss(
-            heads.queries(point), heads.documents(counter), heads.documents(negative), self.margin
-        )
+        embeddings = heads.queries(point), heads.documents(counter), heads.documents(negative)
         right = cross_entropy(heads.classify(point, counter), ones)
-        return {
-            "retrieval": distances,
-            "classification": right + cross_entropy(heads.classify(point, negative), 0 * ones),
-        }
+        wrong = cross_entropy(heads.classify(point, negative), 0 * ones)
+        return {"retrieval": triplet_margin_loss(*embeddings, self.margin), "classification": right + wrong}
 
     def _ranking(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
         point, counter, *negatives = embeddings
@@ -118,17 +89,8 @@ class BipolarLoss(nn.Module):
 
     def get_config_dict(self) -> dict[str, Any]:
         """The hyperparameters, for logs and cards."""
-        names = ("margin",) if self.objective == "triplet" else ("scale", "hardest")
-        shared = {"objective": self.objective, "task": self.task, **self.heads.get_config_dict()}
-        return shared | {name: getattr(self, name) for name in names}
-
-    @property
-    def citation(self) -> str:
-        """The paper."""
-        return (
-            "Shi, Cao and Nguyen (2023), Revisiting the Role of Similarity and Dissimilarity in Best Counter Argument "
-            "Retrieval"
-        )
+        names = ("objective", "task", *(("margin",) if self.objective == "triplet" else ("scale", "hardest")))
+        return {name: getattr(self, name) for name in names} | self.heads.get_config_dict()
 
 
 def text_keys(features: dict[str, Tensor]) -> Tensor:
@@ -138,8 +100,4 @@ def text_keys(features: dict[str, Tensor]) -> Tensor:
     """
     tokens = features["input_ids"] * features["attention_mask"]
     # a polynomial in the tokens modulo 2**64: two of the texts of a batch hardly ever agree by chance
-    powers, power = [], 1
-    for _ in range(tokens.shape[1]):
-        powers.append(power if power < 2**63 else power - 2**64)
-        power = power * 6364136223846793005 % 2**64
-    return (tokens * torch.tensor(powers, device=tokens.device)).sum(dim=1)
+    return (tokens * torch.full_like(tokens[0], 6364136223846793005).cumprod(0)).sum(dim=1)

@@ -9,25 +9,19 @@ import numpy as np
 import pandas as pd
 
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.files import encoder_of, heads_of
+from modeling.bipolar.files import heads_of
 from modeling.search.index import EXACT, Index, as_list
 
 
 class CounterIndex(Index):
-    """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u.
-
-    Examples:
-        >>> index = CounterIndex.open("arguments")  # doctest: +SKIP
-        >>> index.ask("Trams should be free, since they keep cars out of town.", top=3)  # doctest: +SKIP
-    """
+    """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u."""
 
     LISTS = "counter-lists.faiss"
 
     @cached_property
     def ranker(self) -> BipolarEncoder | None:
         """The model with its heads; None for one without, whose texts are ranked by similarity."""
-        heads = heads_of(self.model)
-        return None if heads is None else BipolarEncoder(encoder_of(self.model), heads)
+        return None if heads_of(self.model) is None else BipolarEncoder.of(self.model)
 
     @property
     def meaning(self) -> str:
@@ -56,19 +50,13 @@ class CounterIndex(Index):
         return self.ranker.retrieval_embeddings(self.vectors)
 
     def ask(self, arguments: str | Sequence[str], top: int = 10, shortlist: int = 50) -> pd.DataFrame:
-        """The best counter-arguments to each argument (Shi et al., section 4.3).
+        """The best counter-arguments, `top` at most, to each argument, which itself is none (Shi et al., section 4.3).
 
-        Args:
-            arguments: One or several, cleaned like the texts of the collection.
-            top: Counter-arguments per argument at most. The argument itself is none.
-            shortlist: Texts with the greatest retrieval similarity that are re-ranked, at least `top`.
+        Arguments are cleaned like the texts; the `shortlist` with the greatest retrieval similarity is re-ranked.
 
         Returns:
             `argument`, `rank` (from 1), `score` (as in `BipolarEncoder.rank`; without heads the similarity),
             `similarity` (dot product of the retrieval embeddings), and what `carriers` says of the text.
-
-        Raises:
-            ValueError: If a number is out of range or an argument empty.
         """
         if top < 1:
             raise ValueError(f"-n must be 1 or more, got {top}")

@@ -55,15 +55,10 @@ _HARBOUR = "The harbour should be closed to cars. Exhaust fumes drive visitors a
 class BipolarSystem(System):
     """The system of section 4.
 
-    The paper draws a random negative for each point in each epoch and joins a triplet loss and two cross-entropies
-    (`objective: triplet`, `negatives: random`, `shared: true`, `normalised: false`, `fusion: none`). What is not in it:
-    ranking among the arguments of a batch that holds whole debates (`objective: ranking`, `negatives: batch`), a
-    retrieval head of its own for candidates (`shared: false`), which can tell counters from points, scores of both
-    heads joined with a weight learned on validation data (`fusion: learned`), and a start from another adapter. Unlike
-    in the paper u is of unit length throughout, as for all systems here, with the paper's pooling too.
-
-    The paper's own baselines are trained by the same recipe with `architecture: bi-encoder` or `cross-encoder`, see
-    `modeling.bipolar.baselines.encoders`.
+    The options' defaults are the paper's. Not in it are ranking among the arguments of a batch of whole debates
+    (`objective: ranking`, `negatives: batch`), a retrieval head of its own for candidates (`shared: false`), scores of
+    both heads joined (`fusion: learned`), and a start from another adapter. Unlike in the paper u is of unit length.
+    The paper's own baselines are trained by the same recipe, see `modeling.bipolar.baselines.encoders`.
     """
 
     PRIMARY = "counters_accuracy_epa"
@@ -88,7 +83,8 @@ class BipolarSystem(System):
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__(recipe)
-        if self.options.architecture == "cross-encoder":  # which has no vectors to compare
+        self.architecture = self.options.architecture
+        if self.architecture == "cross-encoder":  # which has no vectors to compare
             self.DEMONSTRATIONS, self.USAGE = [], CROSS_ENCODER_USAGE
 
     def load_data(self) -> Data:
@@ -105,9 +101,9 @@ class BipolarSystem(System):
     def build_model(self) -> SentenceTransformer | CrossEncoder:
         """The encoder of u, which carries the heads; in training these belong to the loss."""
         recipe, options = self.recipe, self.options
-        if options.architecture == "bi-encoder":
+        if self.architecture == "bi-encoder":
             return build_bi_encoder(self.backbone, recipe.max_length)
-        if options.architecture == "cross-encoder":
+        if self.architecture == "cross-encoder":
             torch.manual_seed(recipe.seed)  # of the new layer
             return build_cross_encoder(self.backbone, recipe.max_length)
         model = super().build_model()
@@ -125,25 +121,18 @@ class BipolarSystem(System):
     def phases(self, model: SentenceTransformer | CrossEncoder, data: Data) -> Iterator[Phase]:
         """One phase where batches have the negatives; else one per epoch, so that negatives are drawn again."""
         recipe, options, rows = self.recipe, self.options, data.train["counters"]
-        heads, trainer, arguments = options.architecture == "heads", None, {}
-        if options.architecture == "bi-encoder":
+        trainer, arguments = None, {}
+        if self.architecture == "bi-encoder":
             loss: nn.Module = TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, options.margin)
             arguments = {"router_mapping": ROUTES}
-        elif options.architecture == "cross-encoder":
+        elif self.architecture == "cross-encoder":
             loss, trainer = BinaryCrossEntropyLoss(model), PairTrainer
         else:
-            loss = BipolarLoss(
-                model,
-                heads_of(model),
-                options.objective,
-                options.task,
-                options.margin,
-                options.scale,
-                options.hardest,
-            )
-        if heads and options.objective == "ranking":
-            arguments = {"batch_sampler": partial(GroupedBatchSampler, groups=data.groups["group"])}
-        if heads and options.negatives == "batch":
+            names = ("objective", "task", "margin", "scale", "hardest")
+            loss = BipolarLoss(model, heads_of(model), **{name: getattr(options, name) for name in names})
+            if options.objective == "ranking":
+                arguments = {"batch_sampler": partial(GroupedBatchSampler, groups=data.groups["group"])}
+        if options.negatives == "batch":
             yield Phase("counters", rows, loss, recipe.epochs, arguments)
             return
         candidates = Candidates(rows.to_dict() | data.groups)
@@ -153,11 +142,10 @@ class BipolarSystem(System):
             if (negatives := read_json(path)) is None:
                 negatives = self._negatives(model, candidates, epoch)
                 write_json(path, negatives)
-            if trainer is None:
-                drawn = rows.add_column("negative", negatives)
-            else:
-                drawn = labelled_pairs(rows["point"], rows["counter"], negatives)
-            yield Phase(f"epoch-{epoch}", drawn, loss, 1.0, arguments, trainer)
+            triplets = rows.add_column("negative", negatives)
+            yield Phase(
+                f"epoch-{epoch}", labelled_pairs(triplets) if trainer else triplets, loss, 1.0, arguments, trainer
+            )
 
     def _negatives(self, model: SentenceTransformer | CrossEncoder, candidates: Candidates, epoch: int) -> list[str]:
         options, seed = self.options, (self.recipe.seed, epoch)
@@ -166,33 +154,30 @@ class BipolarSystem(System):
         retriever = self.load_base() if isinstance(model, CrossEncoder) else model
         queries, documents, _ = retrieval(retriever, candidates)
         probability = hard_probability(epoch, options.hard_rate)
-        return hard_negatives(candidates, documents, probability, seed, options.anchor, queries)
+        return hard_negatives(candidates, queries, documents, probability, seed, options.anchor)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         options, testing = self.options, split == "test"
-        crosses = options.architecture == "cross-encoder"
-        limit = self.limit(split)
         sources = listed(options.counters) or self.recipe.data
-        evaluators: list[Evaluator] = [self._counters(sources, options.split, split, limit)]
+        evaluators: list[Evaluator] = [self._counters(sources, options.split, split)]
         other = next(name for name in SPLITS if name != options.split)
         if testing and all(has_config(source, SPLITS[other]) for source in sources):
-            evaluators.append(self._counters(sources, other, split, limit))
-        if testing and not crosses and (source := options.similarity):
-            rows, name = self.rows(source, "similarity", split, limit), source_name(source)
+            evaluators.append(self._counters(sources, other, split))
+        if testing and self.architecture != "cross-encoder" and (source := options.similarity):
+            rows, name = self.rows(source, "similarity", split, self.limit(split)), source_name(source)
             facts = {"dataset": f"{name} ({split})", "dataset_id": name}
             evaluators.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
         return evaluators
 
-    def _counters(self, sources: list[str], of_corpus: str, split: str, limit: int | None) -> Evaluator:
+    def _counters(self, sources: list[str], of_corpus: str, split: str) -> Evaluator:
         rows = [self.rows(source, SPLITS[of_corpus], split) for source in sources]
-        name = ", ".join(source_name(source) for source in sources)
-        kind = CounterargumentEvaluator
-        if self.options.architecture == "cross-encoder":
-            kind = partial(RerankingEvaluator, retriever=self.load_base())
+        name = ", ".join(map(source_name, sources))
+        crosses = self.architecture == "cross-encoder"
+        kind = partial(RerankingEvaluator, retriever=self.load_base()) if crosses else CounterargumentEvaluator
         return kind(
             concatenate_datasets(rows).to_dict(),
             name=of_corpus if split == "test" else "counters",
-            limit=limit,
+            limit=self.limit(split),
             title=f"best counter-arguments, {of_corpus} split",
             dataset=f"{name} ({split}, {of_corpus})",
             dataset_id=name,
@@ -209,16 +194,15 @@ class BipolarSystem(System):
             scale_adapter(model, recipe.lora_scale)
         if heads.fusion_weight == LEARNED:
             heads.fusion_weight = self.evaluators("validation")[0].scores(model).weight
-        model = (
-            save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
-            if recipe.lora
-            else with_heads(model, heads)
-        )
+        if recipe.lora:
+            model = save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
+        else:
+            model = with_heads(model, heads)
         return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length, recipe.quick)
 
     def load_trained(self) -> SentenceTransformer | CrossEncoder:
         """What `save` wrote."""
-        crosses = self.options.architecture == "cross-encoder"
+        crosses = self.architecture == "cross-encoder"
         return load_cross_encoder(str(self.recipe.run_dir / "merged")) if crosses else super().load_trained()
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from datasets import Dataset
@@ -15,16 +15,15 @@ from sentence_transformers import CrossEncoder, SentenceTransformer
 from sentence_transformers.base.modules import Router
 from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
 from sentence_transformers.sentence_transformer.modules import Normalize
+from sentence_transformers.util import disable_logging
 from torch import nn
-from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
 from modeling.base.adapters import PROBES, TOLERANCE, AdapterError, distance
-from modeling.base.evaluation import Evaluator
 from modeling.base.models import Backbone, load_backbone
 from modeling.base.trainer import Repairs
-from modeling.bipolar.candidates import Candidates, reranked, sample, shortlist
-from modeling.bipolar.evaluation import retrieval, shortlist_odds
+from modeling.bipolar.candidates import reranked, shortlist
+from modeling.bipolar.evaluation import PointsEvaluator, retrieval, shortlist_odds
 
 ROUTES = {"point": "query", "counter": "document", "negative": "document"}
 CROSS_ENCODER_USAGE = """```python
@@ -44,10 +43,8 @@ def build_bi_encoder(backbone: Backbone, max_length: int) -> SentenceTransformer
     The paper takes BERT's [CLS] as it is; here the base's own pooling stays, and vectors have length 1, so that the
     triplet loss's Euclidean distance and the ranking's dot product have one order.
     """
-    routes = [
-        [module for module in load_backbone(backbone, max_length) if not isinstance(module, Normalize)]
-        for _ in range(2)
-    ]
+    bases = [load_backbone(backbone, max_length) for _ in range(2)]
+    routes = [[module for module in base if not isinstance(module, Normalize)] for base in bases]
     model = SentenceTransformer(modules=[Router.for_query_document(*routes), Normalize()])
     model.model_card_data.base_model = backbone.hub_id
     return model
@@ -62,32 +59,27 @@ class PairTrainer(Repairs, CrossEncoderTrainer):
 def build_cross_encoder(backbone: Backbone, max_length: int) -> CrossEncoder:
     """The base with a new layer for one logit on its [CLS] token, that a text counters a point (section 4.2).
 
-    The paper has two logits, of which only the difference counts. Of a pair that is longer than `max_length` the longer
-    text is cut, token by token, until both are of one length, then both in turn. Of the pairs in counterargs-18's clean
-    training split 25 % fit into 256 tokens, which hold 68 % of all tokens; 512 hold 95 %.
+    The paper has two logits, of which only the difference counts. Of a pair longer than `max_length` the longer text is
+    cut first. Of the pairs in counterargs-18's clean training split 25 % fit into 256 tokens; 512 hold 95 % of tokens.
 
     Raises:
         ValueError: If the base cannot be loaded, or has not so many positions.
     """
-    load_backbone(backbone, max_length)
-    with _silent():  # they report the new layer as missing, and the base as one of single texts
-        return CrossEncoder(
-            backbone.path, num_labels=1, max_length=max_length, local_files_only=constants.HF_HUB_OFFLINE
-        )
+    load_backbone(backbone, max_length)  # which refuses it in words
+    with disable_logging(logging.WARNING):  # they report the new layer as missing, and the base as one of single texts
+        local = constants.HF_HUB_OFFLINE
+        return CrossEncoder(backbone.path, num_labels=1, max_length=max_length, local_files_only=local)
 
 
-def labelled_pairs(points: Sequence[str], counters: Sequence[str], negatives: Sequence[str]) -> Dataset:
+def labelled_pairs(triplets: Dataset) -> Dataset:
     """Each point with its counter (label 1) and with its negative (0)."""
+    points, texts = triplets["point"], [*triplets["counter"], *triplets["negative"]]
     labels = [1.0] * len(points) + [0.0] * len(points)
-    return Dataset.from_dict({"point": [*points, *points], "text": [*counters, *negatives], "label": labels})
+    return Dataset.from_dict({"point": [*points, *points], "text": texts, "label": labels})
 
 
 def save_cross_encoder(model: CrossEncoder, folder: Path) -> CrossEncoder:
-    """Writes a cross-encoder, and returns what is loaded again, which gives the same scores.
-
-    Raises:
-        AdapterError: If it does not.
-    """
+    """Writes a cross-encoder, and returns what is loaded again; raises AdapterError if its scores are others."""
     pairs = list(product(PROBES, repeat=2))
     with atomic_folder(folder) as temporary:
         model.save_pretrained(str(temporary), create_model_card=False)
@@ -128,15 +120,10 @@ def predict_pairs(model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> np.n
     return scores
 
 
-class RerankingEvaluator(Evaluator):
-    """Accuracy@1 among all arguments after re-ranking what an untrained encoder retrieves.
+class RerankingEvaluator(PointsEvaluator):
+    """Accuracy@1 among all arguments after re-ranking what an untrained encoder, the `retriever`, retrieves.
 
     A model that is no CrossEncoder ranks nothing again: its figure is that of retrieval.
-
-    Args:
-        rows: Columns of `dataset_scripts.base.schema.COUNTERS`.
-        retriever: The encoder.
-        limit: Seeded sample of the points; the candidates stay all. None: all points.
     """
 
     headline = ("accuracy_epa", "retrieval", f"recall_{RERANKED}")
@@ -146,18 +133,9 @@ class RerankingEvaluator(Evaluator):
         f"recall_{RERANKED}": "share of points with a counter-argument among those, the upper limit",
     }
 
-    def __init__(
-        self,
-        rows: Mapping[str, Sequence[str]],
-        retriever: SentenceTransformer,
-        name: str = "counters",
-        limit: int | None = None,
-        **facts: str,
-    ) -> None:
-        super().__init__(name, **facts)
-        everything = Candidates(rows)
-        self.candidates, self.retriever = everything.take(sample(len(everything), limit)), retriever
-        self.rows = len(self.candidates)
+    def __init__(self, rows: Mapping[str, Sequence[str]], retriever: SentenceTransformer, **facts: Any) -> None:
+        super().__init__(rows, **facts)
+        self.retriever = retriever
         self._retrieved: np.ndarray | None = None
 
     def scores(self, model: SentenceTransformer | CrossEncoder, cache: Path | None = None) -> dict[str, np.ndarray]:
@@ -173,24 +151,7 @@ class RerankingEvaluator(Evaluator):
 
             best = reranked(retrieved, shortlist_odds(candidates, retrieved, log_odds))
         right = candidates.hits(retrieved)
-        return {
-            "accuracy_epa": candidates.hits(best),
-            "retrieval": right[:, 0],
-            f"recall_{RERANKED}": right.any(axis=1),
-        }
+        return dict(zip(self.headline, (candidates.hits(best), right[:, 0], right.any(axis=1)), strict=True))
 
     def metrics(self, scores: dict[str, np.ndarray]) -> dict[str, float]:
         return {name: float(hits.mean()) for name, hits in scores.items()}
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    library, level = logging.getLogger("sentence_transformers"), transformers_logging.get_verbosity()
-    before = library.level
-    library.setLevel(logging.ERROR)
-    transformers_logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        library.setLevel(before)
-        transformers_logging.set_verbosity(level)

@@ -21,17 +21,8 @@ FEW = 64  # candidates of which all features are computed
 SHORTLIST = 50  # of more of them, those that the trees rank
 # Shi et al. (2023), section 3.2 and appendix B.1; the shortlist is ours
 LOGISTIC = {"class_weight": "balanced", "max_iter": 1000, "C": 50}
-XGBOOST: dict[str, Any] = {
-    "max_depth": 8,
-    "learning_rate": 0.01,
-    "n_estimators": 1000,
-    "min_child_weight": 5,
-    "subsample": 0.8,
-    "colsample_bytree": 0.7,
-    "reg_lambda": 0.4,
-    "scale_pos_weight": 0.8,
-    "objective": "binary:logistic",
-}
+_TREES = {"max_depth": 8, "learning_rate": 0.01, "n_estimators": 1000, "min_child_weight": 5, "scale_pos_weight": 0.8}
+XGBOOST: dict[str, Any] = {**_TREES, "subsample": 0.8, "colsample_bytree": 0.7, "reg_lambda": 0.4}
 
 
 def draw_examples(
@@ -39,11 +30,7 @@ def draw_examples(
 ) -> list[tuple[int, list[int], int]]:
     """Points with their counters and with sampled other arguments.
 
-    Args:
-        candidates: Of the training split.
-        negatives: Other arguments of each point.
-        same_debate: Share of them from the point's debate, as far as it has so many; the others are from anywhere.
-        seed: Of the draws.
+    Of so many `negatives` a share is from the `same_debate`, as far as it has them; the others are from anywhere.
 
     Returns:
         (Row, texts, how many of these come first that are its counters); a point that occurs twice is learnt from once.
@@ -76,21 +63,13 @@ def fit_trees(features: np.ndarray, labels: np.ndarray, seed: int = 0) -> Pipeli
 def rank_trees(
     table: FeatureTable, model: Pipeline, weights: np.ndarray, setting: str, rows: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The best candidate of points by boosted trees; of many candidates only those that logistic regression finds best.
+    """The best candidate of r points by boosted trees; of many candidates only the best by logistic regression.
 
     Where a point has more than `FEW` candidates, the trees rank the `SHORTLIST` with the highest score of logistic
     regression on the same features, in which the lower bound stands for Word Mover's distance.
 
-    Args:
-        table: The features.
-        model: From `fit_trees`.
-        weights: From `fit_logistic`, on as many features.
-        setting: One of `SETTINGS`.
-        rows: Which points, r of them.
-
     Returns:
-        Indices of texts, `NONE` for a point without candidates, and whether an answer was among those that were ranked;
-        shapes (r,).
+        Indices of texts, `NONE` without candidates, and whether an answer was among those that were ranked; (r,) each.
     """
     pools, best, possible = table.candidates.of(setting), np.full(len(rows), NONE), np.zeros(len(rows), bool)
     by_weight = by_metric(weights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from modeling.bipolar.candidates import SETTINGS, Candidates, reranked, sample, 
 from modeling.bipolar.evaluation import retrieval, shortlist_odds
 from modeling.bipolar.files import heads_of
 
-VERSION = 1  # of what is kept: one more where the same models and texts give other figures
+VERSION = 2  # of what is kept: one more where the same models and texts give other figures
 BLOCK = 64  # points, or examples, between two that are kept
 ENCODER = "bundled"  # of the features x17 to x20
 CONFIGS = {"official": "counters_official", "clean": "counters"}
@@ -36,13 +36,7 @@ CONFIGS = {"official": "counters_official", "clean": "counters"}
 
 @dataclass
 class Split:
-    """What is ranked for what.
-
-    Attributes:
-        name: `official` or `clean`.
-        rows: Columns of `dataset_scripts.base.schema.COUNTERS`.
-        candidates: The same as points, texts and answers.
-    """
+    """The `official` or `clean` split: columns of `dataset_scripts.base.schema.COUNTERS`, and who competes."""
 
     name: str
     rows: dict[str, list[str]]
@@ -60,45 +54,30 @@ class Split:
     @cached_property
     def text_ids(self) -> list[str]:
         """For each text where it stands first: the id of a row, and which of its two texts it is."""
-        ids: dict[str, str] = {}
-        for role in ("point", "counter"):
-            for row, text in zip(self.rows["id"], self.rows[role], strict=True):
-                ids.setdefault(text, f"{row}:{role}")
+        roles, numbers = ("point", "counter"), self.rows["id"]
+        pairs = [(text, f"{row}:{role}") for role in roles for row, text in zip(numbers, self.rows[role], strict=True)]
+        ids = dict(reversed(pairs))
         return [ids[text] for text in self.candidates.texts]
 
 
 @dataclass
 class Ranking:
-    """What a row ranks first.
+    """What a row ranks first."""
 
-    Attributes:
-        points: Numbers of the points, shape (r,).
-        best: Measure (a setting, or "@1/K") -> indices of texts, shape (r,).
-        retrieved: The shortlist in epa, shape (r, K); None where there is none.
-        notes: What a reader has to know.
-        seconds: What it took, without what an earlier row had computed.
-    """
-
-    points: np.ndarray
-    best: dict[str, np.ndarray]
-    retrieved: np.ndarray | None = None
-    notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0
+    points: np.ndarray  # their numbers, shape (r,)
+    best: dict[str, np.ndarray]  # measure (a setting, or "@1/K") -> indices of texts, shape (r,)
+    retrieved: np.ndarray | None = None  # the shortlist in epa, shape (r, K), where there is one
+    notes: list[str] = field(default_factory=list)  # what a reader has to know
+    seconds: float = 0.0  # what it took, without what an earlier row had computed
 
 
-def read_split(source: str, name: str, split: str, cache: Path) -> Split:
-    """Reads a split.
-
-    Args:
-        source: See `dataset_scripts.base.sources.load_split`.
-        name: `official` or `clean`.
-        split: `train`, `validation` or `test`.
-        cache: Where prepared Arrow files are kept.
+def read_split(source: str, name: str, split: str, folder: Path) -> Split:
+    """Reads `train`, `validation` or `test` of the `official` or `clean` split; Arrow files are kept in the folder.
 
     Raises:
         ValueError: If there is no such configuration or split, a column is missing, it is empty, or a value is no text.
     """
-    rows, where = load_split(source, CONFIGS[name], split, cache), f"{source} ({CONFIGS[name]}, {split})"
+    rows, where = load_split(source, CONFIGS[name], split, folder), f"{source} ({CONFIGS[name]}, {split})"
     if "seen_in" in rows.column_names:
         seen = [value or "" for value in rows["seen_in"]]
         rows = rows.remove_columns("seen_in").add_column("seen_in", seen)
@@ -111,47 +90,33 @@ def load_models(named: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Any
     Raises:
         ValueError: If there is no such model, or it is of another kind; the message names the option.
     """
-    loaded: dict[tuple[bool, str], Any] = {}
-    models = {}
+    models, load = {}, cache(lambda crosses, source: load_cross_encoder(source) if crosses else load_model(source))
     for option, source in ((option, source) for option, sources in named.items() for source in sources):
-        key = option == "cross_encoder", source
         try:
-            if key not in loaded:
-                loaded[key] = load_cross_encoder(source) if key[0] else load_model(source)
-            if option not in ("model", "bi_encoder", "cross_encoder") and heads_of(loaded[key]) is None:
+            model = models[option, source] = load(option == "cross_encoder", source)
+            if option not in ("model", "bi_encoder", "cross_encoder") and heads_of(model) is None:
                 raise ValueError("it has no heads: no Bipolar-encoder")
         except (OSError, ValueError) as error:
             raise ValueError(f"--{option.replace('_', '-')} {source}: {error}") from error
-        models[option, source] = loaded[key]
     return models
 
 
 def bm25(candidates: Candidates) -> np.ndarray:
-    """Okapi BM25 of all texts for all points, shape (n, m), with bm25s's defaults and English stop words.
-
-    These are Lucene's idf, k1 1.5 and b 0.75 (Robertson and Zaragoza, 2009).
-    """
+    """BM25 of all texts for all points, shape (n, m): Lucene's idf, k1 1.5, b 0.75, without English stop words."""
     import bm25s  # an optional library
 
     words = bm25s.tokenize(candidates.texts, return_ids=False, show_progress=False)
     index = bm25s.BM25()
     index.index(words, show_progress=False)
-    scores = np.zeros((len(candidates), len(words)), np.float32)
-    for row, point in enumerate(candidates.points):
-        if words[point]:
-            scores[row] = index.get_scores(words[point])
-    return scores
+    nothing = np.zeros(len(words), np.float32)
+    return np.stack([index.get_scores(words[point]) if words[point] else nothing for point in candidates.points])
 
 
 class Ranker:
-    """Ranks for rows of the tables.
-
-    Vectors, pair scores and rankings by features are kept in the folder: an interrupted command goes on.
+    """Ranks for rows of the tables, from `rows.expand`, by the models of `load_models`.
 
     Args:
-        rows: From `rows.expand`.
-        models: From `load_models`.
-        folder: Where is kept what is slow to compute.
+        folder: Where vectors, pair scores and rankings by features are kept: an interrupted command goes on.
         shortlists: How many retrieved candidates are re-ranked.
         max_points: Sample of points for rows that read every pair; None: all.
         train: Name of a split -> what is learned from that ranks for it.
@@ -166,10 +131,10 @@ class Ranker:
         max_points: int | None = None,
         train: Callable[[str], Split] | None = None,
     ) -> None:
-        self.models, self.folder, self.shortlists, self.max_points = models, folder, shortlists, max_points
-        self.train = train
+        self.models, self.shortlists, self.max_points, self.train = models, shortlists, max_points, train
+        self.vectors = folder / "embeddings"
         self.full = any(row.retriever == FEATURES and row.key.endswith("full") for row in rows)
-        self.memory = memory(folder)
+        self._computed = memory(folder).cache(_compute, ignore=["compute"])
         self._retrieved: dict[tuple[str, str, str], tuple] = {}
         self._tables: dict[tuple[str, bool], FeatureTable] = {}
 
@@ -187,9 +152,9 @@ class Ranker:
         model, notes = self.models[row.reranker, row.sources[row.reranker]], []
         if isinstance(model, CrossEncoder):
             points = sample(len(points), self.max_points)
-            scores = self._pair_scores(model, split.candidates, points, retrieved[points])
+            scores = self._pair_scores(model, split.candidates.take(points), retrieved[points])
         else:
-            log_odds = retrieval(model, split.candidates, self.folder / "embeddings")[2]
+            log_odds = retrieval(model, split.candidates, self.vectors)[2]
             scores = shortlist_odds(split.candidates, retrieved, log_odds)
         if row.fused and (weight := heads_of(model).fusion_weight) is None:
             notes = ["the model has no weight that joins its scores: the classifier ranks alone"]
@@ -201,80 +166,78 @@ class Ranker:
 
     def _retrieve(self, row: Row, split: Split) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """The best in each setting, and shortlist and scores in epa; rows with one retriever share them."""
-        source = row.sources.get(row.retriever, "")
+        source, candidates = row.sources.get(row.retriever, ""), split.candidates
         key = row.retriever, source, split.name
         if key not in self._retrieved:
-            candidates = split.candidates
             if row.retriever == WORDS:
                 scores = bm25(candidates)
             else:
-                model = self.models[row.retriever, source]
-                queries, documents, _ = retrieval(model, candidates, self.folder / "embeddings")
+                queries, documents, _ = retrieval(self.models[row.retriever, source], candidates, self.vectors)
                 scores = queries @ documents.T
             best = {setting: shortlist(scores, candidates.of(setting), 1)[0][:, 0] for setting in SETTINGS}
             self._retrieved[key] = best, *shortlist(scores, candidates.of("epa"), max(self.shortlists))
         return self._retrieved[key]
 
-    def _pair_scores(
-        self, model: CrossEncoder, candidates: Candidates, points: np.ndarray, retrieved: np.ndarray
-    ) -> np.ndarray:
+    def _pair_scores(self, model: CrossEncoder, candidates: Candidates, retrieved: np.ndarray) -> np.ndarray:
         """Scores of shortlists, shape (r, K), kept for each point."""
-        predict, key = self.memory.cache(_predict, ignore=["model"]), identity(model)
+        key = identity(model)
 
         def log_odds(point: int, others: np.ndarray) -> np.ndarray:
             pairs = [(candidates.texts[point], candidates.texts[other]) for other in others]
-            return predict(VERSION, key, pairs, model)
+            return self._computed((VERSION, "pairs", key, pairs), lambda: predict_pairs(model, pairs))
 
-        return shortlist_odds(candidates.take(points), retrieved, log_odds, "pairs read")
+        return shortlist_odds(candidates, retrieved, log_odds, "pairs read")
 
     def _by_features(self, row: Row, split: Split) -> Ranking:
-        points, notes = sample(len(split.candidates), self.max_points), []
+        points, notes, best = sample(len(split.candidates), self.max_points), [], {}
         size = FULL if row.key.endswith("full") else PART
-        key, best = (split.digest, self._encoder_key(size), points.tolist()), {}
-        weights, trees = SIMPLE_SD, None
+        weights, trees, key = SIMPLE_SD, None, (VERSION, "best", split.digest, self._encoder_key(size), points.tolist())
         if row.key != "simple-sd":
             train = self.train(split.name)
             features, labels = self._examples(train, size)
             weights = fit_logistic(features, labels)
             if row.key.startswith("xgboost"):
                 trees, key = fit_trees(features, labels), (*key, train.digest)
-        cached = self.memory.cache(_rank, ignore=["table", "trees"])
+
+        def rank(setting: str, rows: list[int]) -> tuple[np.ndarray, np.ndarray]:
+            table = self._table(split, points)
+            if trees is None:
+                return rank_linear(table, weights, setting, rows), np.ones(len(rows), bool)
+            return rank_trees(table, trees, weights, setting, rows)
+
         for setting in SETTINGS:
-            blocks = np.array_split(np.arange(len(points)), range(BLOCK, len(points), BLOCK))
-            parts = [
-                cached(
-                    VERSION, key, weights, setting, block, trees is not None, lambda: self._table(split, points), trees
-                )
-                for block in tqdm(blocks, f"{row.name}, {setting}", unit_scale=BLOCK, unit="point", leave=False)
-            ]
+            numbers, title = list(range(len(points))), f"{row.name}, {setting}"
+            parts = self._blocks((*key, weights, setting), numbers, lambda rows, of=setting: rank(of, rows), title)
             best[setting], possible = (np.concatenate(part) for part in zip(*parts, strict=True))
             if not possible.all():
-                notes.append(
-                    f"ranks the candidates that logistic regression finds best; they have an answer of "
-                    f"{possible.mean():.1%} of the points ({setting})"
-                )
+                learnt = "ranks the candidates that logistic regression finds best; they have an answer of"
+                notes.append(f"{learnt} {possible.mean():.1%} of the points ({setting})")
         return Ranking(points, best, notes=notes)
 
     def _examples(self, train: Split, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Features, shape (examples, size), and whether the argument is the point's counter."""
-        examples = draw_examples(train.candidates)
-        cached, whole = self.memory.cache(_features, ignore=["table"]), FULL if self.full else PART
-        key = train.digest, self._encoder_key(whole)
-        blocks = [examples[start : start + BLOCK] for start in range(0, len(examples), BLOCK)]
-        features = [
-            cached(VERSION, key, whole, block, lambda: self._table(train))
-            for block in tqdm(blocks, "features of examples", unit_scale=BLOCK, unit="point", leave=False)
-        ]
+        examples, whole = draw_examples(train.candidates), FULL if self.full else PART
+
+        def features(block: list[tuple[int, list[int], int]]) -> np.ndarray:
+            return np.concatenate([self._table(train).features(row, indices, whole) for row, indices, _ in block])
+
+        key = VERSION, "features", train.digest, self._encoder_key(whole)
+        parts = self._blocks(key, examples, features, "features of examples")
         labels = [np.arange(len(indices)) < answers for _, indices, answers in examples]
-        return np.concatenate(features)[:, :size], np.concatenate(labels).astype(int)
+        return np.concatenate(parts)[:, :size], np.concatenate(labels).astype(int)
+
+    def _blocks(self, key: tuple, items: list, compute: Callable[[list], Any], title: str) -> list[Any]:
+        """What is computed of blocks of items, each of them kept."""
+        blocks = [items[start : start + BLOCK] for start in range(0, len(items), BLOCK)]
+        bar = tqdm(blocks, title, unit_scale=BLOCK, unit="point", leave=False)
+        return [self._computed((*key, block), lambda block=block: compute(block)) for block in bar]
 
     def _table(self, split: Split, points: np.ndarray | None = None) -> FeatureTable:
         """Features of some of the points, or of all, among all candidates."""
         key = split.digest, points is None
         if key not in self._tables:
             candidates = split.candidates if points is None else split.candidates.take(points)
-            embed = Vectors(self._encoder, self.folder / "embeddings") if self.full else None
-            self._tables[key] = FeatureTable(candidates, embed)
+            self._tables[key] = FeatureTable(candidates, Vectors(self._encoder, self.vectors) if self.full else None)
         return self._tables[key]
 
     @cached_property
@@ -285,29 +248,6 @@ class Ranker:
         return identity(self._encoder) if size == FULL else ""
 
 
-# what is kept: functions of their first arguments; the others follow from these
-
-
-def _predict(version: int, key: str, pairs: list[tuple[str, str]], model: CrossEncoder) -> np.ndarray:
-    return predict_pairs(model, pairs)
-
-
-def _features(
-    version: int, key: tuple, size: int, examples: list[tuple], table: Callable[[], FeatureTable]
-) -> np.ndarray:
-    return np.concatenate([table().features(row, indices, size) for row, indices, _ in examples])
-
-
-def _rank(
-    version: int,
-    key: tuple,
-    weights: np.ndarray,
-    setting: str,
-    rows: np.ndarray,
-    by_trees: bool,
-    table: Callable[[], FeatureTable],
-    trees: Any,
-) -> tuple[np.ndarray, np.ndarray]:
-    if by_trees:
-        return rank_trees(table(), trees, weights, setting, rows)
-    return rank_linear(table(), weights, setting, rows), np.ones(len(rows), bool)
+def _compute(key: tuple, compute: Callable[[], Any]) -> Any:
+    """Kept by its key, from which all that is computed has to follow."""
+    return compute()

@@ -7,31 +7,23 @@ from dataclasses import dataclass, replace
 
 WORDS, MODEL = "bm25", "model"
 FEATURES = "features"  # of Simple-SD and learning to rank: no model is named for them
+SPLITS = ("official", "clean")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the tables.
+    """A line of the tables."""
 
-    Attributes:
-        key: What --rows calls it, and `baselines` in paper.yaml.
-        name: What the table calls it: features, or the retriever.
-        retriever: `features`, `bm25`, or the option that names the model.
-        reranker: The option that names the model, empty for none.
-        reranked: What the table calls the re-ranker.
-        fused: Whether its scores are joined with those of retrieval; else they alone decide, as in the paper.
-        sources: The models by option, once they are known.
-        label: Which of several models of one option this row is of.
-    """
-
-    key: str
-    name: str
-    retriever: str
-    reranker: str = ""
-    reranked: str = ""
-    fused: bool = False
-    sources: Mapping[str, str] | None = None
-    label: str = ""
+    key: str  # what --rows calls it, and `baselines` in paper.yaml
+    name: str  # what the table calls it: features, or the retriever
+    retriever: str  # `features`, `bm25`, or the option that names the model
+    reranker: str = ""  # the option that names the model, empty for none
+    reranked: str = ""  # what the table calls the re-ranker
+    fused: bool = (
+        False  # whether its scores are joined with those of retrieval; else they alone decide, as in the paper
+    )
+    sources: Mapping[str, str] | None = None  # the models by option, once they are known
+    label: str = ""  # which of several models of one option this row is of
 
     @property
     def options(self) -> list[str]:
@@ -78,7 +70,7 @@ def expand(keys: Sequence[str], models: Mapping[str, Sequence[str]], labels: Map
 
     Args:
         keys: Of `KEYS`.
-        models: Option -> the models that were named.
+        models: Option -> the models that were named; where a row has two options, each names one only.
         labels: Model -> what it is called.
 
     Returns:
@@ -86,14 +78,13 @@ def expand(keys: Sequence[str], models: Mapping[str, Sequence[str]], labels: Map
     """
     rows = []
     for row in (row for row in ROWS if row.key in keys):
-        named = [models.get(option, []) for option in row.options]
-        if not all(named):
+        named = {option: models.get(option, []) for option in row.options}
+        if not all(named.values()):
             rows.append(row)
             continue
-        # where a row has two models, each option takes one only
-        count = max([len(of) for of in named], default=1)
+        count = max(map(len, named.values()), default=1)
         for number in range(count):
-            sources = {option: of[min(number, len(of) - 1)] for option, of in zip(row.options, named, strict=True)}
-            several = row.retriever == MODEL or count > 1
-            rows.append(replace(row, sources=sources, label=labels[sources[row.retriever]] if several else ""))
+            sources = {option: of[min(number, len(of) - 1)] for option, of in named.items()}
+            label = labels[sources[row.retriever]] if row.retriever == MODEL or count > 1 else ""
+            rows.append(replace(row, sources=sources, label=label))
     return rows

@@ -16,10 +16,9 @@ from dataset_scripts.base.tables import markdown, write_table
 from metrics.counterargument_accuracy.counterargument_accuracy import counterargument_accuracy
 from modeling.base.plots import dots, lines
 from modeling.bipolar.baselines.ranking import Ranker, Ranking, Split
-from modeling.bipolar.baselines.rows import FEATURES, Row
+from modeling.bipolar.baselines.rows import FEATURES, SPLITS, Row
 from modeling.bipolar.candidates import NONE, SETTINGS
 
-SPLITS = ("official", "clean")
 CORPUS = "counterargs"  # the printed figures stand beside test data with this in their name
 PAPER = Path(__file__).parents[1] / "paper.yaml"
 SETUP = "bert-base-uncased, trained for 200 epochs on the published split of counterargs-18"
@@ -35,8 +34,7 @@ def report(
         ranker: Of the rows whose models are there.
         rows: All that the tables have, also those of the paper alone.
         splits: What they rank for.
-        name: What the data are called.
-        part: `test` or `validation`.
+        name, part: What the data are called, and which of them they are, `test` or `validation`.
         folder: For table.md, results.csv, predictions.parquet and plots/; None writes none.
 
     Returns:
@@ -50,22 +48,22 @@ def report(
             bar.set_description(f"{row.heading}, {split.name}")
             ranking = ranker.rank(row, split)
             records += figures(row, split, ranking, ranker.shortlists)
-            predicted += predictions(row, split, ranking)
+            predicted.append(predictions(row, split, ranking))
             notes += [f"- {row.heading}, {split.name}: {note}" for note in ranking.notes]
             bar.update()
+    data = f"{name}, {part} data"
     with_paper = CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits)
     records += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]) if with_paper else []
     result = pd.DataFrame(records, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
-    legend = _legend(possible, splits, ranker, f"{name}, {part} data", with_paper)
-    parts = [legend, "\n".join(notes), *tables(result, rows, ranker.shortlists)]
-    text = "\n\n".join(filter(None, parts))
+    legend = _legend(possible, splits, ranker, data, with_paper)
+    text = "\n\n".join(filter(None, [legend, "\n".join(notes), *tables(result, rows, ranker.shortlists)]))
     print(f"\n{text}")
     if folder:
-        pictures = draw(result, rows, ranker.shortlists, folder, f"{name}, {part} data")
+        pictures = draw(result, rows, ranker.shortlists, folder, data)
         # a cell that began with @ would be taken for a formula
         metrics = result["metric"].str.replace("@1/", "reranked/")
         write_table(result.assign(metric=metrics), folder / "results.csv")
-        write_table(pd.DataFrame(predicted), folder / "predictions.parquet")
+        write_table(pd.concat(predicted, ignore_index=True), folder / "predictions.parquet")
         write_text(folder / "table.md", "\n\n".join([text, *pictures]) + "\n")
         print(f"\nwritten to {folder}: table.md, results.csv, predictions.parquet, plots/")
     return result
@@ -74,28 +72,24 @@ def report(
 def figures(row: Row, split: Split, ranking: Ranking, shortlists: Sequence[int]) -> Iterator[dict[str, Any]]:
     """The figures of a row on a split, as rows of the frame of `report`."""
     facts = {"who": "ours", "row": row.id, "model": row.heading, "data": split.name}
-    everything = np.ones(len(ranking.points), bool)
     unseen = ~split.candidates.seen[ranking.points]
-    parts = [(split.name, everything)]
+    parts = {split.name: np.ones_like(unseen)}
     if unseen.any() and not unseen.all():
-        parts.append((f"{split.name}, unseen", unseen))
-    for data, part in parts:
+        parts[f"{split.name}, unseen"] = unseen
+    for data, part in parts.items():
         for metric, best in ranking.best.items():
             yield facts | {"data": data, "metric": metric} | accuracy(split, ranking.points[part], best[part])
-    if ranking.retrieved is not None:
-        for metric, value in recall(split, ranking.points, ranking.retrieved, shortlists).items():
-            yield facts | {"metric": metric, "value": value, "rows": len(ranking.points)}
-    yield facts | {"metric": "seconds", "value": ranking.seconds, "rows": len(ranking.points)}
+    more = {} if ranking.retrieved is None else recall(split, ranking.points, ranking.retrieved, shortlists)
+    for metric, value in (more | {"seconds": ranking.seconds}).items():
+        yield facts | {"metric": metric, "value": value, "rows": len(ranking.points)}
 
 
 def accuracy(split: Split, points: np.ndarray, best: np.ndarray) -> dict[str, float | int | None]:
     """Accuracy@1 of points with its 95 % interval over debates; see `metrics.counterargument_accuracy`."""
     nothing = len(split.candidates.texts)  # the id of no text, where there was no candidate
-    result = counterargument_accuracy(
-        [[int(text) if text != NONE else nothing] for text in best],
-        [sorted(split.candidates.answers[point]) for point in points],
-        groups=[split.rows["group"][point] for point in points],
-    )
+    predictions = [[int(text) if text != NONE else nothing] for text in best]
+    answers = [sorted(split.candidates.answers[point]) for point in points]
+    result = counterargument_accuracy(predictions, answers, groups=[split.rows["group"][point] for point in points])
     keys = {"value": "accuracy_at_1", "low": "accuracy_at_1_low", "high": "accuracy_at_1_high", "rows": "n"}
     return {name: result[key] for name, key in keys.items()}
 
@@ -116,31 +110,26 @@ def printed(rows: Sequence[Row], metrics: Sequence[str]) -> Iterator[dict[str, A
                 yield facts | {"metric": metric, "value": value / 100}
 
 
-def predictions(row: Row, split: Split, ranking: Ranking) -> list[dict[str, Any]]:
+def predictions(row: Row, split: Split, ranking: Ranking) -> pd.DataFrame:
     """The predictions of a row on a split, one for a measure and point; ids, no texts."""
-    return [
-        {
-            "row": row.id,
-            "split": split.name,
-            "measure": metric,
-            "id": split.rows["id"][point],
-            "predicted": split.text_ids[text] if text != NONE else None,
-            "right": bool(text in split.candidates.answers[point]),
-            "seen": bool(split.candidates.seen[point]),
-        }
+    ids, points = [*split.text_ids, None], ranking.points  # the last for NONE
+    part = split.candidates.take(points)
+    facts = {"id": [split.rows["id"][point] for point in points], "seen": part.seen}
+    parts = [
+        pd.DataFrame(facts | {"measure": metric, "predicted": [ids[text] for text in best], "right": part.hits(best)})
         for metric, best in ranking.best.items()
-        for point, text in zip(ranking.points.tolist(), best.tolist(), strict=True)
     ]
+    columns = ["row", "split", "measure", "id", "predicted", "right", "seen"]
+    return pd.concat(parts).assign(row=row.id, split=split.name)[columns]
 
 
 def _legend(rows: Sequence[Row], splits: Sequence[Split], ranker: Ranker, data: str, with_paper: bool) -> str:
     parts = [f"{data}."]
     for split in splits:
-        seen = int(split.candidates.seen.sum())
-        parts.append(
-            f"{split.name}: {len(split.candidates):,} points of {len(set(split.rows['group'])):,} groups of debates"
-            f"{f', {seen:,} of them in an earlier split' if seen else ''}, {len(split.candidates.texts):,} texts."
-        )
+        points, seen = split.candidates, int(split.candidates.seen.sum())
+        earlier = f", {seen:,} of them in an earlier split" if seen else ""
+        groups = f"{len(points):,} points of {len(set(split.rows['group'])):,} groups of debates"
+        parts.append(f"{split.name}: {groups}{earlier}, {len(points.texts):,} texts.")
     parts[-1] += "\n\n" + "; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + "."
     parts.append("±: half of the 95 % bootstrap interval over groups of debates (one thesis or text).")
     parts.append("Without re-ranking, @1/K is the same for every K.")
@@ -176,14 +165,13 @@ def _table(figures: pd.DataFrame, rows: Sequence[Row], metrics: list[str]) -> st
     """Percent, with half of the interval, by row and metric, a column for each split and one for the paper's."""
     headings = {row.id: row.heading for row in rows}
     figures = figures[figures["metric"].isin(metrics) & figures["row"].isin(headings)]
-    figures = figures.assign(column=figures["data"].where(figures["who"] == "ours", "paper"))
-    if (figures["column"] == "paper").all():
+    if (figures["who"] == "paper").all():
         return ""
-    cells = figures.assign(cell=[_cell(*each) for each in figures[["who", "value", "low", "high"]].to_numpy()])
-    wide = cells.pivot(index="row", columns=["metric", "column"], values="cell").fillna("")
-    columns = [(metric, name) for metric in metrics for name in ("paper", *SPLITS, UNSEEN) if (metric, name) in wide]
-    wide = wide.loc[[row for row in headings if row in wide.index], columns]
-    wide.columns = [f"{metric}, {name}" for metric, name in columns]
+    column = figures["metric"] + ", " + figures["data"].where(figures["who"] == "ours", "paper")
+    cells = [_cell(*each) for each in figures[["who", "value", "low", "high"]].to_numpy()]
+    wide = figures.assign(column=column, cell=cells).pivot(index="row", columns="column", values="cell").fillna("")
+    columns = [f"{metric}, {name}" for metric in metrics for name in ("paper", *SPLITS, UNSEEN)]
+    wide = wide.reindex(index=[row for row in headings if row in wide.index])[[c for c in columns if c in wide]]
     wide.insert(0, "row", [headings[row] for row in wide.index])
     return markdown(wide)
 
@@ -196,9 +184,8 @@ def _cell(who: str, value: float, low: float, high: float) -> str:
 
 def draw(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int], folder: Path, name: str) -> list[str]:
     """Draws accuracy@1 of all rows, and over the shortlist's length; returns the pictures as Markdown."""
-    pictures = []
-    last = {row.id: f"@1/{max(shortlists)}" if row.reranker else "epa" for row in rows}
-    values = figures.assign(value=100 * figures["value"], low=100 * figures["low"], high=100 * figures["high"])
+    pictures, last = [], {row.id: f"@1/{max(shortlists)}" if row.reranker else "epa" for row in rows}
+    values = figures.assign(**{name: 100 * figures[name] for name in ("value", "low", "high")})
     longest = values[values["metric"] == values["row"].map(last)]
     if not longest.empty:
         title = f"Accuracy@1 among all arguments (epa), 95 % intervals: {name}"

@@ -34,9 +34,9 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 WordVectors = Callable[[Collection[str]], Mapping[str, np.ndarray]]
 
 
-def inverse(distances: np.ndarray) -> np.ndarray:
+def inverse(distances: np.ndarray | float) -> np.ndarray | float:
     """1 / (1 + d): 1 for equal texts, 0 for an infinite distance. The paper does not say which inverse it takes."""
-    return 1 / (1 + np.asarray(distances, float))
+    return 1 / (1 + distances)
 
 
 def aggregate(conclusion: np.ndarray, premises: np.ndarray) -> np.ndarray:
@@ -46,16 +46,9 @@ def aggregate(conclusion: np.ndarray, premises: np.ndarray) -> np.ndarray:
 
 
 class Words:
-    """Similarities that need no more than counts of words: as in GloVe, lower case, without stop words.
+    """Similarities of u queries to m texts by counts of their words: as in GloVe, lower case, without stop words.
 
-    Args:
-        queries: u of them.
-        texts: m of them, ranked for each query.
-
-    Attributes:
-        words: The distinct words, V of them.
-        queries, texts: Shares of each word in queries and texts, sparse, shapes (u, V) and (m, V); rows without any
-            word are empty.
+    `queries` and `texts` are shares of each of the V distinct `words`, sparse, shapes (u, V) and (m, V).
     """
 
     def __init__(self, queries: Sequence[str], texts: Sequence[str]) -> None:
@@ -63,7 +56,7 @@ class Words:
         self._tokens = tokens[: len(queries)], tokens[len(queries) :]
         self.words = list(dict.fromkeys(chain.from_iterable(tokens))) or [""]
         counter = CountVectorizer(analyzer=list, vocabulary={word: number for number, word in enumerate(self.words)})
-        self.queries, self.texts = (shares(counter.transform(side)) for side in self._tokens)
+        self.queries, self.texts = (_shares(counter.transform(side)) for side in self._tokens)
         self._columns, self._directions = self.texts.tocsc(), normalize(self.texts)
         self._empty = np.diff(self.texts.indptr) == 0
 
@@ -77,17 +70,14 @@ class Words:
             return np.full(self.texts.shape[0], np.inf)
         common = self._columns[:, own.indices]
         common.data = np.minimum(common.data, np.repeat(own.data, np.diff(common.indptr)))
-        return np.where(self._empty, np.inf, np.maximum(2 - 2 * _flat(common.sum(axis=1)), 0))
+        return np.where(self._empty, np.inf, np.maximum(2 - 2 * np.asarray(common.sum(axis=1)).ravel(), 0))
 
     def cosine(self, query: int) -> np.ndarray:
         """Cosines of term frequencies with all texts, shape (m,), in [0, 1]; 0 where one has no words."""
-        return _flat((self._directions @ normalize(self.queries[[query]]).T).toarray()).clip(0, 1)
+        return (self._directions @ normalize(self.queries[[query]]).T).toarray().ravel().clip(0, 1)
 
     def bm25(self, query: int) -> np.ndarray:
-        """BM25 scores of all texts, shape (m,), at least 0; documents are the texts, k1 = 1.5, b = 0.75.
-
-        Source: Robertson and Zaragoza (2009), as in `bm25s` (the formula of Lucene).
-        """
+        """BM25 scores of all texts, shape (m,), at least 0; k1 = 1.5, b = 0.75 (Robertson and Zaragoza, 2009)."""
         if not self._tokens[0][query] or not self.texts.nnz:
             return np.zeros(self.texts.shape[0])
         return self._index.get_scores(self._tokens[0][query]).astype(float)
@@ -102,33 +92,22 @@ class Words:
 
 
 class WordMovers:
-    """Word Mover's distances of queries to texts, in [0, 2]; infinite where one has no word with a vector.
-
-    Vectors have unit length; the rest is as in `modeling.base.words.word_movers`.
+    """Word Mover's distances (Kusner et al., 2015), in [0, 2]; infinite where a text has no word with a vector.
 
     Args:
         words: Of queries and texts.
-        vectors: Words -> a vector for each that has one; GloVe's 50 dimensions if None.
-
-    Attributes:
-        computed: How many exact distances were computed.
-
-    Source: Kusner et al. (2015).
+        vectors: Words -> a vector for each that has one, brought to unit length; GloVe's 50 dimensions if None.
     """
 
     def __init__(self, words: Words, vectors: WordVectors | None = None) -> None:
         known = unit_vectors(set(words.words), vectors)
         columns = [number for number, word in enumerate(words.words) if word in known]
         self.vectors = np.array([known[words.words[number]] for number in columns]) if columns else np.zeros((0, 1))
-        self.queries, self.texts = shares(words.queries[:, columns]), shares(words.texts[:, columns])
+        self.queries, self.texts = _shares(words.queries[:, columns]), _shares(words.texts[:, columns])
         self._empty = np.diff(self.texts.indptr) == 0
         self._words = self.texts.indices.astype(np.int64)  # by which numpy selects twice as fast as by int32
         self._centroids = self.texts @ self.vectors
-        self._distances: dict[tuple[int, int], float] = {}
-
-    @property
-    def computed(self) -> int:
-        return len(self._distances)
+        self.distances: dict[tuple[int, int], float] = {}  # the exact ones that were computed
 
     def bounds(self, query: int) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds of the distances of a query to all texts, shapes (m,).
@@ -159,9 +138,9 @@ class WordMovers:
 
     def distance(self, query: int, text: int) -> float:
         """The exact distance of a query to a text."""
-        if (query, text) not in self._distances:
-            self._distances[query, text] = self._compute(query, text)
-        return self._distances[query, text]
+        if (query, text) not in self.distances:
+            self.distances[query, text] = self._compute(query, text)
+        return self.distances[query, text]
 
     def _compute(self, query: int, text: int) -> float:
         (ours, our_shares), (theirs, their_shares) = _row(self.queries, query), _row(self.texts, text)
@@ -182,41 +161,32 @@ class WordMovers:
 
 
 class FeatureTable:
-    """Features of the points and texts of a split, for all settings and rankers.
+    """Features of the points and texts of a split (Shi et al., 2023, table 1), for all settings and rankers.
 
     `x1`-`x4` are the minimum, maximum, product and sum of two similarities of a candidate, with the point's conclusion
-    and with its premises; so are `x5`-`x8` and so on, by the five metrics: inverse Manhattan distance of shares of
-    words, inverse Word Mover's distance, cosine of term frequencies, BM25 and cosine of embeddings. A conclusion,
-    premises or candidate without words are similar to nothing: 0.
+    and with its premises; so are `x5`-`x8` and so on, by `METRICS`, distances inverted. A conclusion, premises or
+    candidate without words are similar to nothing: 0. The paper takes the embedding of BERT's [CLS] and ConceptNet
+    Numberbatch's words; here it is any encoder's, and GloVe's.
 
     Args:
         candidates: The points and texts.
-        embed: Texts -> unit vectors, shape (texts, d); without it there are the first features only.
+        embed: Texts -> unit vectors, shape (texts, d); without it there are the first `PART` features only.
         vectors: Of words, see `WordMovers`.
-
-    Attributes:
-        parts: Queries (distinct conclusions and premises) that are those of each point, shape (n, 2).
-        size: How many features there can be: `FULL` with an encoder, `PART` without.
-
-    Source: Shi et al. (2023), table 1, who take the embedding of BERT's [CLS] and ConceptNet Numberbatch's words;
-    here it is any encoder's, and GloVe's.
     """
 
     def __init__(self, candidates: Candidates, embed: Embed | None = None, vectors: WordVectors | None = None) -> None:
         queries: dict[str, int] = {}
         pairs = zip(candidates.conclusions, candidates.premises, strict=True)
+        # which queries (distinct conclusions and premises) are those of each point, shape (n, 2)
         self.parts = np.array([[queries.setdefault(part, len(queries)) for part in pair] for pair in pairs])
         self.candidates = candidates
         self.words = Words(list(queries), candidates.texts)
         self.movers = WordMovers(self.words, vectors)
         self._bounds: dict[int, np.ndarray] = {}
         self._vectors = [_embed_words(embed, texts) for texts in (list(queries), candidates.texts)] if embed else None
-        self.size = FULL if embed else PART
 
-    def similarities(self, row: int, metrics: Collection[int] = range(len(METRICS))) -> np.ndarray:
+    def similarities(self, row: int, metrics: Collection[int]) -> np.ndarray:
         """Similarities of the two parts of a point with all texts, shape (5, 2, m); NaN for others and Word Mover's."""
-        if EMBEDDINGS in metrics and self._vectors is None:
-            raise ValueError("x17-x20 take an encoder, and none was given")
         compute = {
             0: lambda query: inverse(self.words.manhattan(query)),
             2: self.words.cosine,
@@ -234,17 +204,18 @@ class FeatureTable:
         for query in self.parts[row]:
             if query not in self._bounds:
                 self._bounds[query] = np.array(self.movers.bounds(query), np.float32)
-        nearest, farthest = np.stack([self._bounds[query] for query in self.parts[row]], axis=1)
+        nearest, farthest = np.stack([self._bounds[query] for query in self.parts[row]], axis=1).astype(float)
         return inverse(farthest), inverse(nearest)
 
-    def movers_similarity(self, row: int, side: int, text: int) -> float:
-        """The exact Word Mover's similarity of a point's conclusion (side 0) or premises (1) with a text."""
-        return 1 / (1 + self.movers.distance(int(self.parts[row, side]), int(text)))
+    def movers_similarity(self, row: int, texts: Sequence[int], side: int, place: int) -> float:
+        """The exact Word Mover's similarity of a point's conclusion (side 0) or premises (1) with one of the texts."""
+        return inverse(self.movers.distance(int(self.parts[row, side]), int(texts[place])))
 
     def features(self, row: int, texts: Sequence[int] | np.ndarray, size: int = FULL) -> np.ndarray:
         """The first features (`PART` or `FULL`) of a point with some texts, exactly: `x1`, ..., shape (k, size)."""
         values = self.similarities(row, range(size // len(AGGREGATES)))[:, :, texts]
-        values[MOVERS] = [[self.movers_similarity(row, side, text) for text in texts] for side in (0, 1)]
+        exact = [[self.movers_similarity(row, texts, side, place) for place in range(len(texts))] for side in (0, 1)]
+        values[MOVERS] = exact
         return aggregate(values[:, 0], values[:, 1]).transpose(1, 0, 2).reshape(len(texts), -1)[:, :size]
 
     def cheap_scores(self, row: int, weights: np.ndarray) -> np.ndarray:
@@ -260,16 +231,9 @@ def by_metric(weights: np.ndarray) -> np.ndarray:
 
 
 def rank_linear(table: FeatureTable, weights: np.ndarray, setting: str, rows: Sequence[int]) -> np.ndarray:
-    """The candidate of points whose weighted sum of features is the largest; of equal ones the first.
+    """The text of each of r points whose weighted sum of 8 or 20 features is the largest; of equals the first.
 
-    Args:
-        table: The features.
-        weights: Of the first features, shape (8,) or (20,).
-        setting: One of `SETTINGS`.
-        rows: Which points, r of them.
-
-    Returns:
-        Indices of texts, shape (r,), `NONE` for a point without candidates: the same as if all had been computed.
+    `NONE` for a point without candidates; the same as if all features had been computed.
     """
     weights, pools, best = by_metric(weights), table.candidates.of(setting), np.full(len(rows), NONE)
     for place, row in enumerate(rows):
@@ -277,7 +241,7 @@ def rank_linear(table: FeatureTable, weights: np.ndarray, setting: str, rows: Se
         if len(pool):
             rest = table.cheap_scores(row, weights)[pool]
             lower, upper = (bound[:, pool] for bound in table.movers_bounds(row))
-            exact = partial(_exact, table, row, pool)
+            exact = partial(table.movers_similarity, row, pool)
             best[place] = pool[best_first(rest, lower, upper, weights[MOVERS], exact)]
     return best
 
@@ -285,16 +249,13 @@ def rank_linear(table: FeatureTable, weights: np.ndarray, setting: str, rows: Se
 def best_first(
     rest: np.ndarray, lower: np.ndarray, upper: np.ndarray, weights: np.ndarray, exact: Callable[[int, int], float]
 ) -> int:
-    """The candidate with the largest score, computing exactly only what could still be the largest.
+    """The candidate with the largest score, the first of equals, computing exactly only what could still be it.
 
     Args:
         rest: What is known of each score, shape (k,).
         lower, upper: Bounds of the two similarities, shapes (2, k).
         weights: Of their minimum, maximum, product and sum, shape (4,).
         exact: Side (0 or 1) and candidate -> the similarity.
-
-    Returns:
-        The candidate, the first of equal ones.
     """
     bounds = rest + highest(lower, upper, weights)
     best, score = NONE, -np.inf
@@ -312,16 +273,12 @@ def best_first(
 
 
 def highest(lower: np.ndarray, upper: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The largest weighted sum of minimum, maximum, product and sum of two numbers that lie between bounds.
+    """The largest weighted sum of minimum, maximum, product and sum of two numbers between bounds of shape (2, k).
 
     On either side of the diagonal, where the numbers are equal, the sum is linear in each number alone; so it is the
     largest at a corner of the rectangle or on the diagonal inside it, where it is a parabola: at its ends or its apex.
     A simpler bound, each aggregate at the end that its weight favours, takes a hundred times as many distances where
     logistic regression gives aggregates weights that cancel each other.
-
-    Args:
-        lower, upper: Shapes (2, k).
-        weights: Shape (4,).
     """
     corners = [(lower[0], lower[1]), (lower[0], upper[1]), (upper[0], lower[1]), (upper[0], upper[1])]
     start, end = lower.max(axis=0), upper.min(axis=0)
@@ -332,25 +289,17 @@ def highest(lower: np.ndarray, upper: np.ndarray, weights: np.ndarray) -> np.nda
     return np.max(values, axis=0)
 
 
-def shares(counts: csr_matrix) -> csr_matrix:
+def _shares(counts: csr_matrix) -> csr_matrix:
     """Counts divided by their sum in each row; rows without any stay empty."""
     result = counts.astype(float)
     result.data /= np.repeat(np.asarray(result.sum(axis=1)).ravel(), np.diff(result.indptr))
     return result
 
 
-def _exact(table: FeatureTable, row: int, pool: np.ndarray, side: int, candidate: int) -> float:
-    return table.movers_similarity(row, side, pool[candidate])
-
-
 def _row(matrix: csr_matrix, row: int) -> tuple[np.ndarray, np.ndarray]:
     """Columns and values of a row, as copies."""
-    part = slice(*matrix.indptr[row : row + 2])
-    return matrix.indices[part].copy(), matrix.data[part].copy()
-
-
-def _flat(matrix: np.ndarray) -> np.ndarray:
-    return np.asarray(matrix).ravel()
+    own = matrix[[row]]
+    return own.indices, own.data
 
 
 def _embed_words(embed: Embed, texts: list[str]) -> np.ndarray:

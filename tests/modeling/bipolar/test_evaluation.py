@@ -8,7 +8,7 @@ from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, reranked, sh
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, rank_all
 from modeling.bipolar.files import with_heads
 from modeling.bipolar.heads import BipolarHeads
-from tests.modeling.bipolar.baselines.invented import debates
+from tests.modeling.bipolar.baselines.invented import columns_of, debates
 from tests.tiny import counters
 
 # debate, stance, point, counter, seen_in
@@ -20,39 +20,29 @@ ROWS = [
 ]
 
 
-def columns():
-    debates, stances, points, counters, seen = zip(*ROWS, strict=True)
-    return {
-        "debate": debates,
-        "theme": ["town"] * 4,
-        "stance": stances,
-        "point": points,
-        "counter": counters,
-        "conclusion": points,
-        "premises": [""] * 4,
-        "seen_in": seen,
-    }
+COLUMNS = dict(zip(("debate", "stance", "point", "counter", "seen_in"), zip(*ROWS, strict=True), strict=True))
+COLUMNS |= {"theme": ["town"] * 4, "conclusion": COLUMNS["point"], "premises": [""] * 4}
+CANDIDATES = Candidates(COLUMNS)
+FACTS = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
 
 
 def similarities(**degrees):
     """Cosines of points and texts at these angles, shape (4, 8)."""
-    candidates = Candidates(columns())
-    angles = np.deg2rad([degrees[text] for text in candidates.texts])
-    return np.cos(angles[candidates.points][:, None] - angles[None, :])
+    angles = np.deg2rad([degrees[text] for text in CANDIDATES.texts])
+    return np.cos(angles[CANDIDATES.points][:, None] - angles[None, :])
 
 
 def odds_of(**values):
     """Log-odds that depend on the candidate alone; 0 for texts that are not named."""
-    texts = Candidates(columns()).texts
-    return lambda point, listed: np.array([values.get(texts[text], 0.0) for text in listed])
+    return lambda point, listed: np.array([values.get(CANDIDATES.texts[text], 0.0) for text in listed])
 
 
 # p0 is nearest to p1, then c2, then c1, then c0; p1 to p0; p2 to its counter; p3 to c3
-ANGLES = {"p0": 0, "p1": 9, "c2": -10, "c1": 20, "c0": -30, "p2": -14, "p3": 90, "c3": 95}
+NEAR = similarities(p0=0, p1=9, c2=-10, c1=20, c0=-30, p2=-14, p3=90, c3=95)
 
 
 def test_candidates_of_the_settings_decide():
-    ranked = rank_all(Candidates(columns()), similarities(**ANGLES))
+    ranked = rank_all(CANDIDATES, NEAR)
     # sdoc: counters of points of the same debate and side; sda: of the debate; epc: all counters; epa: everything
     assert ranked.hits["sdoc"].tolist() == [False, True, True, True]  # p0: c1 at 20 before c0 at -30
     assert ranked.hits["epc"].tolist() == [False, True, True, True]  # p1: c1 is 11 away, c2 15
@@ -62,7 +52,7 @@ def test_candidates_of_the_settings_decide():
 
 
 def test_the_classifier_re_ranks():
-    ranked = rank_all(Candidates(columns()), similarities(**ANGLES), odds_of(c0=5.0, c3=9.0))
+    ranked = rank_all(CANDIDATES, NEAR, odds_of(c0=5.0, c3=9.0))
     # c3 is the best of all for every point but in its shortlists' settings that lack it
     assert ranked.hits["epa"].tolist() == [False, False, False, True]
     assert ranked.hits["classification_50"].tolist() == [False, False, False, True]
@@ -81,53 +71,38 @@ def test_the_classifier_re_ranks():
     ],
 )
 def test_the_weight_is_learned(odds, weight, accuracy):
-    candidates, near = Candidates(columns()), similarities(**ANGLES)
-    learned = rank_all(candidates, near, odds_of(**odds), LEARNED)
+    learned = rank_all(CANDIDATES, NEAR, odds_of(**odds), LEARNED)
     assert (learned.weight, learned.hits["epa"].mean()) == (weight, accuracy)
-    assert rank_all(candidates, near, odds_of(**odds), weight).hits["epa"].mean() == accuracy
+    assert rank_all(CANDIDATES, NEAR, odds_of(**odds), weight).hits["epa"].mean() == accuracy
 
 
 def test_the_classifier_alone_is_learned():
-    candidates = Candidates(columns())
-
-    def log_odds(point, listed):
-        right = {candidates.texts.index(f"p{i}"): candidates.texts.index(f"c{i}") for i in range(4)}
-        return np.array([1e-3 if text == right[point] else 0.0 for text in listed])
-
-    learned = rank_all(candidates, similarities(**ANGLES), log_odds, LEARNED)
+    right = dict(zip(CANDIDATES.points, CANDIDATES.counters, strict=True))
+    learned = rank_all(CANDIDATES, NEAR, lambda point, listed: 1e-3 * (listed == right[point]), LEARNED)
     assert learned.weight is None and learned.hits["epa"].all()
 
 
 def test_recall_counts_the_shortlist():
-    texts = Candidates(columns()).texts
-    near = similarities(**ANGLES)
-    monotone = rank_all(Candidates(columns()), near)
-    assert len(texts) == 8 and monotone.recall == {10: 1.0, 30: 1.0, 50: 1.0}
-    many = {
-        name: list(values)
-        + [f"{value}-{i}" if name in ("point", "counter") else value for i in range(5) for value in values]
-        for name, values in columns().items()
-    }
-    candidates = Candidates(many)
+    assert len(CANDIDATES.texts) == 8 and rank_all(CANDIDATES, NEAR).recall == {10: 1.0, 30: 1.0, 50: 1.0}
+    many = [f"{number}{end}" for end in ("", *["-0", "-1", "-2", "-3", "-4"]) for number in range(4)]
+    texts = {"point": [f"p{name}" for name in many], "counter": [f"c{name}" for name in many]}
+    candidates = Candidates({name: list(values) * 6 for name, values in COLUMNS.items()} | texts)
     # the counter of the first point comes last, those of all others first
     scores = np.zeros((len(candidates), len(candidates.texts)))
     scores[np.arange(len(candidates)), candidates.counters] = 1.0
     scores[0, candidates.counters[0]] = -1.0
-    found = rank_all(candidates, scores)
-    assert found.recall == {10: pytest.approx(23 / 24), 30: pytest.approx(23 / 24), 50: 1.0}
+    assert rank_all(candidates, scores).recall == {10: pytest.approx(23 / 24), 30: pytest.approx(23 / 24), 50: 1.0}
 
 
 def test_a_sample_of_points_leaves_all_candidates():
-    facts = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
-    evaluator = CounterargumentEvaluator(columns(), limit=2, **facts)
+    evaluator = CounterargumentEvaluator(COLUMNS, limit=2, **FACTS)
     assert evaluator.rows == 2 and len(evaluator.candidates.texts) == 8
     assert [len(pool) for pool in evaluator.candidates.of("epa")] == [7, 7]
 
 
 def test_metrics_have_the_unseen_part():
-    facts = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
-    evaluator = CounterargumentEvaluator(columns(), **facts)
-    metrics = evaluator.metrics(rank_all(evaluator.candidates, similarities(**ANGLES)))
+    evaluator = CounterargumentEvaluator(COLUMNS, **FACTS)
+    metrics = evaluator.metrics(rank_all(evaluator.candidates, NEAR))
     assert metrics["accuracy_epa"] == pytest.approx(2 / 4)
     assert metrics["accuracy_epa_unseen"] == pytest.approx(2 / 3) and metrics["n_unseen"] == 3
     assert metrics["accuracy_sdoc"] == pytest.approx(3 / 4)
@@ -135,17 +110,11 @@ def test_metrics_have_the_unseen_part():
 
 
 def test_heads_that_change_nothing_rank_as_the_cosine(tiny_base):
-    facts = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
-    evaluator = CounterargumentEvaluator(counters_as_columns("trams"), **facts)
+    evaluator = CounterargumentEvaluator(columns_of(counters("trams")), **FACTS)
     model = load_backbone(resolve(str(tiny_base), "org/tiny"))
     whole = with_heads(model, BipolarHeads(32, shared=False))
     plain, headed = evaluator.scores(model), evaluator.scores(whole)
     assert headed.hits["retrieval"].tolist() == plain.hits["retrieval"].tolist()
-
-
-def counters_as_columns(topic):
-    rows = counters(topic)
-    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def test_candidates_stay_those_of_all_points():

@@ -5,7 +5,6 @@ from math import exp, log, sqrt
 import pytest
 import torch
 
-from modeling.base.recipe import load_recipe
 from modeling.base.run import run
 from modeling.base.trainer import loss_parameters
 from modeling.bipolar.encoder import BipolarEncoder
@@ -14,29 +13,8 @@ from modeling.bipolar.losses import BipolarLoss, text_keys
 from modeling.bipolar.system import BipolarSystem
 
 
-def paper_figures(system, settings=None):
-    return system.paper.printed(settings or system.recipe)
-
-
-@pytest.fixture
-def recipe(tiny_base, tiny_data, tmp_path):
-    """A function that makes a recipe on the tiny encoder and data."""
-
-    def make(**options):
-        words = {
-            "base": str(tiny_base),
-            "base_id": "org/tiny",
-            "data": str(tiny_data),
-            "lora_targets": "none",
-            "similarity": str(tiny_data),
-            "cache_dir": str(tmp_path / "cache"),
-            "output_dir": str(tmp_path),
-            "batch_size": "12",
-            "max_length": "32",
-        }
-        return load_recipe("bipolar-demo", words | {name: str(value) for name, value in options.items()})
-
-    return make
+def paper_figures(system):
+    return system.paper.printed(system.recipe)
 
 
 def heads_of_two(**options):
@@ -58,6 +36,7 @@ def keys(*rows):
 
 
 U = torch.tensor([[3.0, 4.0], [1.0, 0.0]])
+TRIPLET = [plane([1, 0]), plane([0.6, 0.8]), plane([0, 1])]
 
 
 def test_retrieval_starts_at_the_similarities_of_the_base():
@@ -101,7 +80,7 @@ def test_without_the_difference_the_classifier_sees_two_vectors():
 
 def test_the_papers_loss_by_hand():
     loss = BipolarLoss(None, heads_of_two(normalised=False), "triplet", margin=1.0)
-    parts = loss.compute_loss_from_embeddings([plane([1, 0]), plane([0.6, 0.8]), plane([0, 1])], keys([1], [2], [3]))
+    parts = loss.compute_loss_from_embeddings(TRIPLET, keys([1], [2], [3]))
     # distances sqrt(.16 + .64) and sqrt(2); log-odds .4 + .8 of the counter and 1 + 1 of the negative
     assert parts["retrieval"].item() == pytest.approx(1 - (sqrt(2) - sqrt(0.8)), abs=1e-4)
     assert parts["classification"].item() == pytest.approx(log(1 + exp(-1.2)) + log(1 + exp(2.0)), abs=1e-5)
@@ -131,10 +110,9 @@ def test_copies_are_no_wrong_answers():
 
 
 def test_a_task_has_its_part_only():
-    columns = [plane([1, 0]), plane([0.6, 0.8]), plane([0, 1])]
     for task in ("retrieval", "classification"):
         loss = BipolarLoss(None, heads_of_two(), "triplet", task)
-        assert set(loss.compute_loss_from_embeddings(columns, keys([1], [2], [3]))) == {task}
+        assert set(loss.compute_loss_from_embeddings(TRIPLET, keys([1], [2], [3]))) == {task}
 
 
 def test_keys_tell_texts_apart_whatever_their_padding():

@@ -12,8 +12,18 @@ def vectors(words):
 
 def embed(texts):
     """Sums of the vectors of words, of length 1."""
-    found = np.array([np.sum([*vectors(text.split()).values(), np.full(5, 1e-9)], axis=0) for text in texts])
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    sums = np.array([np.sum([*vectors(text.split()).values(), np.full(5, 1e-9)], axis=0) for text in texts])
+    return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+
+def columns_of(rows):
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def row(conclusion, premises, counter, stance="pro", debate="trams"):
+    facts = {"stance": stance, "theme": "town", "debate": debate, "seen_in": ""}
+    texts = {"conclusion": conclusion, "premises": premises, "counter": counter}
+    return texts | {"point": f"{conclusion}\n\n{premises}"} | facts
 
 
 def debates(seed, number=8, points=6):
@@ -25,16 +35,5 @@ def debates(seed, number=8, points=6):
             conclusion, premises = rng.choice(words, 3), rng.choice(words, 12)
             counter = [*rng.choice(premises, 6), *rng.choice(conclusion, 2), *rng.choice(words, 6)]
             parts = [" ".join(map(str, part)) for part in (conclusion, premises, counter)]
-            rows.append(
-                {
-                    "conclusion": parts[0],
-                    "premises": parts[1],
-                    "point": "\n\n".join(parts[:2]),
-                    "counter": parts[2],
-                    "stance": ("pro", "con")[point % 2],
-                    "theme": "town",
-                    "debate": str(debate),
-                    "seen_in": "",
-                }
-            )
-    return Candidates({column: [row[column] for row in rows] for column in rows[0]})
+            rows.append(row(*parts, stance=("pro", "con")[point % 2], debate=str(debate)))
+    return Candidates(columns_of(rows))

@@ -6,38 +6,17 @@ import numpy as np
 import pytest
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from modeling.base.recipe import load_recipe
 from modeling.base.run import run
 from modeling.bipolar.baselines.encoders import load_cross_encoder
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors"]
 
 
-@pytest.fixture
-def recipe(tiny_base, tiny_data, tmp_path):
-    """A function that makes a recipe on the tiny encoder and data."""
-
-    def make(name, **options):
-        words = {
-            "base": str(tiny_base),
-            "base_id": "org/tiny",
-            "data": str(tiny_data),
-            "similarity": "none",
-            "cache_dir": str(tmp_path / "cache"),
-            "output_dir": str(tmp_path),
-            "batch_size": "12",
-            "max_length": "32",
-            "epochs": "2",
-            "learning_rate": "0.01",
-            "eval_steps": "0.5",
-        }
-        return load_recipe(name, words | {name: str(value) for name, value in options.items()})
-
-    return make
+TRAINING = {"epochs": 2, "learning_rate": 0.01, "eval_steps": 0.5, "similarity": "none"}
 
 
 def test_a_bi_encoder_is_trained_from_end_to_end(recipe):
-    options = recipe("bipolar-bi-encoder")
+    options = recipe("bipolar-bi-encoder", **TRAINING)
     results = run(options)
     assert [phase["name"] for phase in results["phases"]] == ["epoch-1", "epoch-2"]
     negatives = [json.loads((options.run_dir / "data" / f"negatives-{n}.json").read_text()) for n in (1, 2)]
@@ -49,7 +28,7 @@ def test_a_bi_encoder_is_trained_from_end_to_end(recipe):
 
 
 def test_a_cross_encoder_is_trained_from_end_to_end(recipe):
-    options = recipe("bipolar-cross-encoder")
+    options = recipe("bipolar-cross-encoder", **TRAINING)
     results = run(options)
     figures = results["evaluations"][0]
     assert figures["base"]["clean_accuracy_epa"] == figures["base"]["clean_retrieval"]
@@ -73,4 +52,4 @@ def test_a_cross_encoder_is_trained_from_end_to_end(recipe):
 )
 def test_options_that_do_not_fit_are_refused(recipe, options, message):
     with pytest.raises(ValueError, match=message):
-        recipe("bipolar-demo", **options)
+        recipe(**options)

@@ -19,6 +19,7 @@ from modeling.bipolar.commands import app
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import with_heads
 from modeling.bipolar.heads import BipolarHeads
+from tests.modeling.bipolar.baselines.invented import columns_of
 from tests.tiny import TOPICS, counters
 
 
@@ -45,8 +46,7 @@ def bipolar(tiny_base):
 
 @pytest.fixture(scope="module")
 def split():
-    rows = [row for topic in TOPICS[:2] for row in counters(topic)]
-    return Split("clean", {name: [row[name] for row in rows] for name in rows[0]})
+    return Split("clean", columns_of([row for topic in TOPICS[:2] for row in counters(topic)]))
 
 
 def row_of(key, **sources):
@@ -176,22 +176,9 @@ def test_models_of_another_kind_are_refused(tiny_base):
 def test_the_command_from_end_to_end(command, tiny_base, tmp_path, monkeypatch):
     cross = tmp_path / "cross"
     CrossEncoder(str(tiny_base), num_labels=1, max_length=48).save_pretrained(str(cross))
-    words = [
-        "--rows",
-        "simple-sd,bm25,cosine,bi-encoder,bm25+cross-encoder,bipolar",
-        "--model",
-        tiny_base,
-        "--bi_encoder",
-        tiny_base,
-        "--cross-encoder",
-        cross,
-        "--bipolar",
-        "bipolar-minilm",
-        "--shortlists",
-        "1,10",
-        "--max-points",
-        5,
-    ]
+    words = ["--rows", "simple-sd,bm25,cosine,bi-encoder,bm25+cross-encoder,bipolar", "--shortlists", "1,10"]
+    words += ["--model", tiny_base, "--bi_encoder", tiny_base, "--cross-encoder", cross, "--bipolar", "bipolar-minilm"]
+    words += ["--max-points", 5]
     ended = command(*words)
     assert ended.exit_code == 0, ended.output
     out = tmp_path / "out"
@@ -199,11 +186,8 @@ def test_the_command_from_end_to_end(command, tiny_base, tmp_path, monkeypatch):
     assert table.split("![")[0].strip() in ended.output and str(tmp_path) not in table
     figures = pd.read_csv(out / "results.csv").set_index(["who", "row", "data", "metric"])
     ours = figures.loc["ours"]
-    assert (
-        ours.loc[("bm25", "official", "sdoc"), "rows"] == 12
-        and ours.loc[("bm25", "official, unseen", "epa"), "rows"] == 8
-    )
-    assert ours.loc[("simple-sd", "clean", "epa"), "rows"] == 5
+    rows = {("bm25", "official", "sdoc"): 12, ("bm25", "official, unseen", "epa"): 8, ("simple-sd", "clean", "epa"): 5}
+    assert {figure: ours.loc[figure, "rows"] for figure in rows} == rows
     assert ours.loc[("cosine:tiny", "clean", "epa"), "value"] == ours.loc[("bi-encoder", "clean", "epa"), "value"]
     assert figures.loc[("paper", "bipolar", "official", "reranked/10"), "value"] == pytest.approx(0.4886)
     header, *body = table_rows(table, "Accuracy@1 after re-ranking K")

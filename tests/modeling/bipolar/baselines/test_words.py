@@ -20,7 +20,7 @@ from modeling.bipolar.baselines.words import (
     rank_linear,
 )
 from modeling.bipolar.candidates import SETTINGS, Candidates
-from tests.modeling.bipolar.baselines.invented import debates, embed, vectors
+from tests.modeling.bipolar.baselines.invented import columns_of, debates, embed, row, vectors
 
 VECTORS = {"good": (1.0, 0.0), "bad": (0.0, 1.0)}
 EMBEDDINGS = {"good": (1.0, 0.0), "bad good": (0.6, 0.8), "good bad bad bad": (0.8, 0.6)}
@@ -35,17 +35,7 @@ def pictured(texts):
 
 
 def pair(conclusion="good", premises="bad good", counter="good bad bad bad"):
-    row = {
-        "conclusion": conclusion,
-        "premises": premises,
-        "point": f"{conclusion}\n\n{premises}",
-        "counter": counter,
-        "stance": "pro",
-        "theme": "town",
-        "debate": "trams",
-        "seen_in": "",
-    }
-    return Candidates({column: [value] for column, value in row.items()})
+    return Candidates(columns_of([row(conclusion, premises, counter)]))
 
 
 def test_all_features_of_a_pair_by_hand():
@@ -63,12 +53,10 @@ def test_all_features_of_a_pair_by_hand():
     bm25 = good, good + bad
     # (1, 0) and (0.6, 0.8) with (0.8, 0.6)
     embeddings = 0.8, 0.96
-    expected = [
-        value
-        for a, b in (manhattan, movers, cosine, bm25, embeddings)
-        for value in (min(a, b), max(a, b), a * b, a + b)
-    ]
-    np.testing.assert_allclose(x, [expected], rtol=1e-6)
+    pairs = manhattan, movers, cosine, bm25, embeddings
+    np.testing.assert_allclose(
+        x, [[each for a, b in pairs for each in (min(a, b), max(a, b), a * b, a + b)]], rtol=1e-6
+    )
     np.testing.assert_allclose(x[0, :4], [0.4, 2 / 3, 4 / 15, 16 / 15], rtol=1e-9)
 
 
@@ -105,10 +93,8 @@ def plain(query, text):
     """The distance of two texts by the transport of all of their words."""
     bags = [Counter(side.split()) for side in (query, text)]
     known = [unit_vectors(set(bag), vectors) for bag in bags]
-    (left, ours), (right, theirs) = (
-        ([one[w] for w in bag], list(bag.values())) for one, bag in zip(known, bags, strict=True)
-    )
-    return movers_distance(left, ours, right, theirs)
+    left, right = ([one[word] for word in bag] for one, bag in zip(known, bags, strict=True))
+    return movers_distance(left, list(bags[0].values()), right, list(bags[1].values()))
 
 
 def draw(rng, texts, longest):
@@ -125,7 +111,7 @@ def test_distances_by_hand():
     # third from great to bad; to "good bad": a sixth from good to bad; a third from great.
     expected = [[root, root / 2, 0], [root * 5 / 6 + 2 / 6, (2 + 2 * root) / 6, root / 6]]
     np.testing.assert_allclose(exact, expected, atol=1e-12)
-    assert movers.computed == 6
+    assert len(movers.distances) == 6
 
 
 def test_bounds_by_hand():
@@ -172,7 +158,7 @@ def test_simple_sd_is_exact_with_few_distances(setting):
     candidates = debates(seed=1, number=6)
     table, pairs = FeatureTable(candidates, vectors=vectors), 2 * sum(map(len, candidates.of(setting)))
     best = rank_linear(table, SIMPLE_SD, setting, range(len(candidates)))
-    assert table.movers.computed < pairs / (5 if setting in ("epc", "epa") else 1)
+    assert len(table.movers.distances) < pairs / (5 if setting in ("epc", "epa") else 1)
     assert best.tolist() == brute_force(FeatureTable(candidates, vectors=vectors), SIMPLE_SD, setting)
     assert rank_linear(table, SIMPLE_SD, setting, [7, 3]).tolist() == best[[7, 3]].tolist()
 
