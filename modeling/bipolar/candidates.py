@@ -20,11 +20,8 @@ NONE = -1  # in a shortlist, where there is no candidate
 class Candidates:
     """Points and what is ranked for each of them (Wachsmuth et al., 2018, section 4).
 
-    Identical texts are one candidate, and a point is no candidate for itself. A point that occurs with several counters
-    has all of them as answers.
-
-    Args:
-        rows: Columns of `dataset_scripts.base.schema.COUNTERS`, one row per point and counter.
+    The rows are those of `dataset_scripts.base.schema.COUNTERS`, one per point and counter. Identical texts are one
+    candidate, and a point is none for itself. A point that occurs with several counters has all of them as answers.
 
     Attributes:
         texts: The distinct texts, points and counters; m of them.
@@ -86,13 +83,8 @@ def sample(count: int, most: int | None) -> np.ndarray:
 def shortlist(scores: np.ndarray, pools: Sequence[np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
     """The K candidates with the highest scores, in descending order; of equal ones the first in `Candidates.texts`.
 
-    Args:
-        scores: Of each point and text, shape (n, m).
-        pools: The candidates of each point (`Candidates.of`).
-        size: How many, K.
-
-    Returns:
-        Indices of texts and their scores, shapes (n, K); `NONE` and -inf where a point has fewer than K candidates.
+    Of scores of each point and text, shape (n, m), and the points' candidates (`Candidates.of`) it gives indices of
+    texts and their scores, shapes (n, K); `NONE` and -inf where a point has fewer than K candidates.
     """
     indices = np.full((len(pools), size), NONE, np.int64)
     values = np.full((len(pools), size), -np.inf, np.float32)

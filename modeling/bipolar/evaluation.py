@@ -95,11 +95,9 @@ class CounterargumentEvaluator(PointsEvaluator):
 def retrieval(
     model: SentenceTransformer, candidates: Candidates, folder: Path | None = None
 ) -> tuple[np.ndarray, np.ndarray, LogOdds | None]:
-    """What a model ranks n points and m texts by; vectors are kept in the folder, if there is one.
+    """What a model ranks by: embeddings of the points, (n, d), and of all texts, (m, d), compared by dot product.
 
-    Returns:
-        Embeddings of the points, shape (n, d), and of all texts, shape (m, d), whose dot products are the similarities;
-        and what gives the log-odds for the text number of a point and k candidates', shape (k,), or None.
+    And what gives the log-odds for the text number of a point and those of k candidates, shape (k,), if it has heads.
     """
     if heads_of(model) is None:
         prompts, points = model.prompts or {}, [candidates.texts[point] for point in candidates.points]

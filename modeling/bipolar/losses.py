@@ -94,10 +94,7 @@ class BipolarLoss(nn.Module):
 
 
 def text_keys(features: dict[str, Tensor]) -> Tensor:
-    """A number for each text of a batch, equal for equal tokens however long a padding follows; shape (batch,), int64.
-
-    Where tokenisers pad on the left, texts of two columns that differ in length are not recognised as equal.
-    """
+    """A number for each text of a batch, equal for equal tokens however long a padding follows (not where it leads)."""
     tokens = features["input_ids"] * features["attention_mask"]
     # a polynomial in the tokens modulo 2**64: two of the texts of a batch hardly ever agree by chance
     return (tokens * torch.full_like(tokens[0], 6364136223846793005).cumprod(0)).sum(dim=1)

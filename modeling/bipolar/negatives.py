@@ -23,10 +23,7 @@ def random_negatives(candidates: Candidates, seed: int | Sequence[int], setting:
     """For each row a random text that is neither the point nor one of its counters.
 
     They are candidates of the setting (`epa`, `sda`), or of all where it leaves a row nothing. Another seed gives other
-    texts; `(seed, epoch)` redraws in each epoch.
-
-    Raises:
-        ValueError: If all texts are answers of a row.
+    texts; `(seed, epoch)` redraws in each epoch. Raises ValueError if all texts are answers of a row.
     """
     generator = np.random.default_rng([*np.atleast_1d(seed), 0])
     everything = np.arange(len(candidates.texts))

@@ -96,8 +96,7 @@ def save_cross_encoder(model: CrossEncoder, folder: Path) -> CrossEncoder:
 def load_cross_encoder(source: str) -> CrossEncoder:
     """A CrossEncoder that gives one score, or one for either class, of which the second is "counters it".
 
-    Raises:
-        ValueError: If the model at `source` is of another kind: the library would give it a new layer.
+    Raises ValueError if the model at `source` is of another kind: the library would give it a new layer.
     """
     folder = Path(source).expanduser()
     if folder.is_dir():

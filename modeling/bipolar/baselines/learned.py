@@ -65,8 +65,8 @@ def rank_trees(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The best candidate of r points by boosted trees; of many candidates only the best by logistic regression.
 
-    Where a point has more than `FEW` candidates, the trees rank the `SHORTLIST` with the highest score of logistic
-    regression on the same features, in which the lower bound stands for Word Mover's distance.
+    Where a point has more than `FEW` candidates, the trees rank the `SHORTLIST` with the highest score by the weights
+    of the same features, in which the lower bound stands for Word Mover's distance.
 
     Returns:
         Indices of texts, `NONE` without candidates, and whether an answer was among those that were ranked; (r,) each.

@@ -85,11 +85,7 @@ def read_split(source: str, name: str, split: str, folder: Path) -> Split:
 
 
 def load_models(named: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Any]:
-    """(option, source) -> model, of the kind that the option names; one that two options name is loaded once.
-
-    Raises:
-        ValueError: If there is no such model, or it is of another kind; the message names the option.
-    """
+    """(option, source) -> model, loaded once; raises ValueError if it is not of the kind that the option names."""
     models, load = {}, cache(lambda crosses, source: load_cross_encoder(source) if crosses else load_model(source))
     for option, source in ((option, source) for option, sources in named.items() for source in sources):
         try:

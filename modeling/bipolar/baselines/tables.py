@@ -33,8 +33,7 @@ def report(
     Args:
         ranker: Of the rows whose models are there.
         rows: All that the tables have, also those of the paper alone.
-        splits: What they rank for.
-        name, part: What the data are called, and which of them they are, `test` or `validation`.
+        splits, name, part: What they rank for, what the data are called, and which of them: `test` or `validation`.
         folder: For table.md, results.csv, predictions.parquet and plots/; None writes none.
 
     Returns:

@@ -94,9 +94,7 @@ class Words:
 class WordMovers:
     """Word Mover's distances (Kusner et al., 2015), in [0, 2]; infinite where a text has no word with a vector.
 
-    Args:
-        words: Of queries and texts.
-        vectors: Words -> a vector for each that has one, brought to unit length; GloVe's 50 dimensions if None.
+    `vectors` gives a vector for each word that has one, brought to unit length; GloVe's 50 dimensions if None.
     """
 
     def __init__(self, words: Words, vectors: WordVectors | None = None) -> None:
@@ -168,10 +166,7 @@ class FeatureTable:
     candidate without words are similar to nothing: 0. The paper takes the embedding of BERT's [CLS] and ConceptNet
     Numberbatch's words; here it is any encoder's, and GloVe's.
 
-    Args:
-        candidates: The points and texts.
-        embed: Texts -> unit vectors, shape (texts, d); without it there are the first `PART` features only.
-        vectors: Of words, see `WordMovers`.
+    `embed` gives unit vectors of texts, shape (texts, d); without it there are the first `PART` features only.
     """
 
     def __init__(self, candidates: Candidates, embed: Embed | None = None, vectors: WordVectors | None = None) -> None:
@@ -253,9 +248,8 @@ def best_first(
 
     Args:
         rest: What is known of each score, shape (k,).
-        lower, upper: Bounds of the two similarities, shapes (2, k).
+        lower, upper: Bounds of the two similarities, shapes (2, k), that `exact` computes of side and candidate.
         weights: Of their minimum, maximum, product and sum, shape (4,).
-        exact: Side (0 or 1) and candidate -> the similarity.
     """
     bounds = rest + highest(lower, upper, weights)
     best, score = NONE, -np.inf
