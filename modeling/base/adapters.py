@@ -175,11 +175,9 @@ def save_adapter(
         # sets have no order: sorted, equal runs write equal files
         config |= {"target_modules": sorted(config["target_modules"]), "inference_mode": True}
         write_json(temporary / CONFIG, config | {"base_model_name_or_path": base.model_card_data.base_model})
-        limit, model.max_seq_length = model.max_seq_length, base.max_seq_length  # as it will be loaded
-        try:
-            _write_fingerprint(temporary, model, base, system, allow_unchanged)
-        finally:
-            model.max_seq_length = limit
+        limit, model.max_seq_length = model.max_seq_length, base.max_seq_length  # as the encoder will be loaded
+        vectors, model.max_seq_length = probe_vectors(model), limit
+        _write_fingerprint(temporary, model, vectors, base, system, allow_unchanged)
         return load_adapter(temporary, copy.deepcopy(base))
 
 
@@ -244,7 +242,7 @@ def save_merged(
             config = read_json(path)
             if config.pop("_name_or_path", None) is not None:
                 write_json(path, config)
-        _write_fingerprint(temporary, model, base, system, allow_unchanged)
+        _write_fingerprint(temporary, model, probe_vectors(model), base, system, allow_unchanged)
         return load_merged(temporary)
 
 
@@ -292,10 +290,15 @@ def read_fingerprint(folder: Path) -> dict[str, Any]:
 
 
 def _write_fingerprint(
-    folder: Path, model: SentenceTransformer, base: SentenceTransformer, system: Any, allow_unchanged: bool
+    folder: Path,
+    model: SentenceTransformer,
+    vectors: np.ndarray,
+    base: SentenceTransformer,
+    system: Any,
+    allow_unchanged: bool,
 ) -> None:
     """Records the proof, where the model is worth saving, and lets its system save what it has beside its encoder."""
-    vectors, base_vectors = probe_vectors(model), probe_vectors(base)
+    base_vectors = probe_vectors(base)
     if not np.isfinite(vectors).all():
         raise AdapterError("the trained model returns NaN; training diverged: lower --learning-rate")
     if distance(vectors, base_vectors) < 1e-5:
