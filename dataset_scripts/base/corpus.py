@@ -14,7 +14,7 @@ from datasets.data_files import DataFilesDict, DataFilesList
 
 from dataset_scripts.base.cli import validate
 from dataset_scripts.base.metadata import Metadata
-from dataset_scripts.base.quality import Cleaner, LeakGuard
+from dataset_scripts.base.quality import Cleaner, LeakGuard, TestSetGuard
 from dataset_scripts.base.reading import Dropped, find_release
 from dataset_scripts.base.schema import Rows
 from dataset_scripts.base.splits import SPLITS
@@ -156,7 +156,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
         units: Iterable[tuple[str, Unit]],
         make_rows: Callable[[Unit], Rows],
         texts_of: Callable[[Unit], Iterable[str]],
-        rules: tuple[Cleaner | LeakGuard, ...],
+        rules: tuple[Cleaner | LeakGuard | TestSetGuard, ...],
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row) for what the rules keep: the test split first, so that it keeps what others copied.
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 MINIMUM_WORDS = 4  # Ghafouri et al. (2024) drop texts of three words or fewer
 # words that make up a third of running English and, each language taken for itself, little of any other
@@ -14,6 +18,7 @@ _STOP_WORDS = (
 ENGLISH = frozenset(_STOP_WORDS.split())
 ENGLISH_SHARE = 0.1  # of 909 discussions, the 873 in English lie above 0.13 and the 36 others below 0.06
 _WORD = re.compile(r"[^\W\d_]+")
+_LINK = re.compile(r"http\S+|#semst\b")
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
@@ -113,6 +118,37 @@ class PartGuard(LeakGuard):
             for text in texts.get(letters[place : place + self.LETTERS], ()):
                 if letters.startswith(text, place):
                     yield text
+
+
+class TestSetGuard:
+    """Keeps out texts that also stand in sets on which models are judged, whichever corpus these are of.
+
+    The file beside this one lists their SHA-1 sums by the corpus that has them, so that none of their text is needed.
+
+    Args:
+        corpus: Name of the corpus whose rows are asked about.
+    """
+
+    __test__ = False  # for pytest
+    PATH = Path(__file__).with_name("test_texts.tsv")
+
+    def __init__(self, corpus: str) -> None:
+        self.dropped: Counter[str] = Counter()
+        lines = (line.split("\t") for line in self.PATH.read_text(encoding="utf-8").splitlines())
+        self._digests = {digest for name, digest in lines if name == corpus}
+
+    def keep(self, *texts: str) -> bool:
+        """Whether a row of these texts stays; otherwise it is counted."""
+        if self._digests.isdisjoint(map(self.digest, texts)):
+            return True
+        self.dropped["a text is in a set that models are tested on"] += 1
+        return False
+
+    @staticmethod
+    def digest(text: str) -> str:
+        """SHA-1 of a text's words in lower case, one blank between them, without links."""
+        words = re.findall(r"\w+", _LINK.sub(" ", html.unescape(unicodedata.normalize("NFKC", text)).lower()))
+        return hashlib.sha1(" ".join(words).encode()).hexdigest()
 
 
 class Cleaner:

@@ -8,6 +8,7 @@ from typing import Any
 from datasets import ClassLabel, Features, List, Value
 
 OPPOSE, AGREE = 0, 1
+CON, PRO = 0, 1
 # a row before it is cleaned: the texts that the rules of cleaning judge, and the columns
 Item = tuple[tuple[str, ...], dict[str, Any]]
 Rows = Iterable[Item]
@@ -25,6 +26,9 @@ PAIRS = _columns("sentence1", "sentence2", label=ClassLabel(names=["oppose", "ag
 TRIPLETS = _columns("anchor", "positive", "negative", "group")
 # `stance` towards the parent: pro, con, or thesis for a root
 ARGUMENTS = _columns("id", "parent", "stance", "text", depth=Value("int32"), title=TEXT, language=TEXT, group=TEXT)
+# a statement with the texts for it (pro) and against it (con); those of one statement in one group are a family. Where
+# two camps speak and nobody wrote down what for, the statement is empty, and pro is one of the camps
+FAMILIES = _columns("text", "statement", side=ClassLabel(names=["con", "pro"]), group=TEXT)
 SIMILARITY = _columns("sentence1", "sentence2", score=FLOAT, group=TEXT)
 INFERENCE = _columns(
     "sentence1", "sentence2", label=ClassLabel(names=["contradiction", "neutral", "entailment"]), score=FLOAT
@@ -62,6 +66,22 @@ def triplet_row(anchor: str, positive: str, negative: str, group: str) -> Item:
     """A row of `TRIPLETS`."""
     row = {"anchor": anchor, "positive": positive, "negative": negative, "group": group}
     return (anchor, positive, negative), row
+
+
+def family_row(text: str, statement: str, pro: bool, group: str) -> Item:
+    """A row of `FAMILIES`."""
+    texts = (text, statement) if statement else (text,)
+    return texts, {"text": text, "statement": statement, "side": PRO if pro else CON, "group": group}
+
+
+def tree_families(rows: Iterable[dict[str, Any]]) -> Rows:
+    """Rows of `FAMILIES` from those of `ARGUMENTS`: every entry that is for or against another one, with that one."""
+    texts: dict[tuple[str, str], str] = {}
+    for row in rows:
+        texts[row["group"], row["id"]] = row["text"]
+        parent = texts.get((row["group"], row["parent"]))
+        if parent and row["stance"] in ("pro", "con"):
+            yield family_row(row["text"], parent, row["stance"] == "pro", row["group"])
 
 
 def tree_rows(group: str, claim: str, answers: Iterable[tuple[str, str, str]]) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, is_english, normalise
+from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, TestSetGuard, is_english, normalise
 
 
 def test_cleaner_counts_every_reason_once():
@@ -57,3 +57,16 @@ def test_parts_of_held_out_texts():
     assert guard.dropped["a text has one in test as a part"] == 1
     guard.hold_out("validation", ["Fifteen letter it!"])
     assert not guard.keep(short) and guard.dropped["a text is also in validation"] == 1
+
+
+def test_texts_of_test_sets_are_known_by_their_digests(tmp_path, monkeypatch):
+    # sha1 of "cats don t bark", as `printf "cats don t bark" | sha1sum` prints it
+    digest = "3ea528033589a766eac85a57e5edc3d94867065a"
+    path = tmp_path / "test_texts.tsv"
+    path.write_text(f"corpus\tsha1\npets\t{digest}\n")
+    monkeypatch.setattr(TestSetGuard, "PATH", path)
+    guard, other = TestSetGuard("pets"), TestSetGuard("wild")
+    assert guard.keep("Cats bark.", "Dogs don't bark.")
+    assert not guard.keep("Dogs bark.", "  CATS don&#39;t\nbark! http://x.y/z #SemST")
+    assert other.keep("Cats don't bark") and not other.dropped
+    assert guard.dropped == {"a text is in a set that models are tested on": 1}
