@@ -17,6 +17,10 @@ _STOP_WORDS = (
 )
 ENGLISH = frozenset(_STOP_WORDS.split())
 ENGLISH_SHARE = 0.1  # of 909 discussions, the 873 in English lie above 0.13 and the 36 others below 0.06
+# what the tweets of SemEval-2016 (task 6) are about, on which encoders of stance are tested
+TEST_TOPICS = re.compile(
+    r"atheis|climate change|global warming|feminis|clinton|hillary|abortion|pro-?life|trump\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _LINK = re.compile(r"http\S+|#semst\b")
 _NO_LETTER = re.compile(r"[\W_]+")
