@@ -13,7 +13,17 @@ from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
 from dataset_scripts.base.reading import members, parse_score
-from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
+from dataset_scripts.base.schema import (
+    ARGUMENTS,
+    FAMILIES,
+    PAIRS,
+    TRIPLETS,
+    Rows,
+    pair_row,
+    tree_families,
+    tree_rows,
+    triplet_row,
+)
 from dataset_scripts.base.splits import SPLIT_NAMES, across, within
 
 # what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
@@ -57,13 +67,14 @@ class IbmArgKP(Corpus):
       agreement than its stance does: those judgements are not used.
     - `triplets`: a sample of (motion, argument for, argument against) and (argument, same side, other side).
     - `arguments`: motions with their arguments and key points.
+    - `families`: every argument and key point with its motion.
 
     A key point counts as an argument of its stance. The split is ArgQ-Rank's own, which no motion crosses; the three
     motions that only ArgKP-2021 has were the test set of its shared task and are in test.
     """
 
     METADATA = load_metadata("ibm_argkp")
-    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS, "families": FAMILIES}
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
@@ -76,10 +87,12 @@ class IbmArgKP(Corpus):
         return list(of_release.values())
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": _arguments}[config]
-        rules = (LeakGuard(), Cleaner(ordered=config == "triplets"))
+        make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": _arguments, "families": _families}
+        rules = (LeakGuard(), Cleaner(ordered=config in ("triplets", "families")))
         units = [(motion.split, motion) for motion in self._motions(*files)]
-        yield from self.clean(units, make_rows, lambda m: (m.text, *(a.text for a in m.arguments.values())), rules)
+        yield from self.clean(
+            units, make_rows[config], lambda m: (m.text, *(a.text for a in m.arguments.values())), rules
+        )
 
     def _motions(self, ratings: Path, key_points: Path) -> list[Motion]:
         motions: dict[str, Motion] = {}
@@ -160,3 +173,7 @@ def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:
 def _arguments(motion: Motion) -> Rows:
     answers = enumerate(motion.arguments.values(), start=1)
     return tree_rows(motion.id, motion.text, ((f"{motion.id}:{n}", a.stance, a.text) for n, a in answers))
+
+
+def _families(motion: Motion) -> Rows:
+    return tree_families(row for _, row in _arguments(motion))

@@ -11,7 +11,17 @@ from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, normalise
 from dataset_scripts.base.reading import members
-from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, tree_rows, triplet_row
+from dataset_scripts.base.schema import (
+    ARGUMENTS,
+    FAMILIES,
+    PAIRS,
+    TRIPLETS,
+    Rows,
+    pair_row,
+    tree_families,
+    tree_rows,
+    triplet_row,
+)
 from dataset_scripts.base.splits import SPLIT_NAMES
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
@@ -45,18 +55,19 @@ class Perspectrum(Corpus):
       (a cluster) agree as well; their relation is "paraphrase" and not "same-claim", so that they can be told apart.
     - `triplets`: every (claim, supporting perspective, undermining perspective).
     - `arguments`: claims and perspectives as trees of depth 1; neither short nor repeated texts are dropped here.
+    - `families`: every perspective with its claim.
 
     The authors split by claim, but a sixth of the texts serve claims of several splits. Such a text stays in the
     best protected split (test before validation before train), and rows with it elsewhere are dropped.
     """
 
     METADATA = load_metadata("perspectrum")
-    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS, "families": FAMILIES}
     RELEASES = (NAMES,)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments}[config]
-        rules = (LeakGuard(),) if config == "arguments" else (LeakGuard(), Cleaner(ordered=config == "triplets"))
+        make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments, "families": _families}[config]
+        rules = (LeakGuard(),) if config == "arguments" else (LeakGuard(), Cleaner(ordered=config != "pairs"))
         units = [(claim.split, claim) for claim in self._claims(files)]
         yield from self.clean(units, make_rows, lambda c: (c.text, *(p.text for p in c.perspectives)), rules)
 
@@ -121,3 +132,7 @@ def _triplets(claim: Claim) -> Rows:
 
 def _arguments(claim: Claim) -> Rows:
     return tree_rows(claim.id, claim.text, ((p.id, p.stance, p.text) for p in claim.perspectives))
+
+
+def _families(claim: Claim) -> Rows:
+    return tree_families(row for _, row in _arguments(claim))

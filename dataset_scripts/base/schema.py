@@ -76,10 +76,10 @@ def family_row(text: str, statement: str, pro: bool, group: str) -> Item:
 
 def tree_families(rows: Iterable[dict[str, Any]]) -> Rows:
     """Rows of `FAMILIES` from those of `ARGUMENTS`: every entry that is for or against another one, with that one."""
-    texts: dict[tuple[str, str], str] = {}
+    rows = list(rows)
+    texts = {(row["group"], row["id"]): row["text"] for row in rows}
     for row in rows:
-        texts[row["group"], row["id"]] = row["text"]
-        parent = texts.get((row["group"], row["parent"]))
+        parent = texts.get((row["group"], row["parent"]))  # which may come later, below a link to it
         if parent and row["stance"] in ("pro", "con"):
             yield family_row(row["text"], parent, row["stance"] == "pro", row["group"])
 

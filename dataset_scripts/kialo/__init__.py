@@ -15,7 +15,7 @@ from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, is_english
 from dataset_scripts.base.reading import ARCHIVES, members
-from dataset_scripts.base.schema import ARGUMENTS, PAIRS, TRIPLETS, Rows, pair_row, triplet_row
+from dataset_scripts.base.schema import ARGUMENTS, FAMILIES, PAIRS, TRIPLETS, Rows, pair_row, tree_families, triplet_row
 from dataset_scripts.base.splits import FRACTIONS, split_groups
 from dataset_scripts.kialo.export import Discussion, Node, discussion_id, parse_export, parse_record
 
@@ -26,7 +26,7 @@ class Kialo(Corpus):
     """Discussions from Kialo's text exports; see `dataset_scripts/metadata/kialo.yaml`."""
 
     METADATA = load_metadata("kialo")
-    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS}
+    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS, "families": FAMILIES}
 
     @classmethod
     def languages(cls, options: Mapping[str, Any]) -> list[str]:
@@ -46,9 +46,10 @@ class Kialo(Corpus):
             splits = split_groups(discussions, seed=self.config.seed)
         # sorted, so that rows do not depend on the order of files
         units = [(splits[group], (group, discussions[group])) for group in sorted(discussions)]
-        make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": self._arguments}[config]
-        rules = (Cleaner(ordered=config == "triplets"), LeakGuard())
-        yield from self.clean(units, make_rows, lambda unit: (node.text for node in unit[1].arguments()), rules)
+        rules = (Cleaner(ordered=config in ("triplets", "families")), LeakGuard())
+        yield from self.clean(
+            units, getattr(self, f"_{config}"), lambda unit: (node.text for node in unit[1].arguments()), rules
+        )
 
     def _pairs(self, unit: tuple[str, Discussion]) -> Rows:
         """Child-to-parent pairs, then child-to-child pairs, of every parent."""
@@ -91,6 +92,10 @@ class Kialo(Corpus):
                 "group": group,
             }
             yield (node.text,), row
+
+    def _families(self, unit: tuple[str, Discussion]) -> Rows:
+        """Every entry that answers one, but links, with that."""
+        return tree_families(row for _, row in self._arguments(unit))
 
     def _sample(self, combinations: Iterable[tuple[Node, Node]], group: str, parent: Node) -> Iterable:
         """At most `max_per_parent` combinations; the draw depends on seed and parent alone."""

@@ -60,7 +60,7 @@ def test_pairs(end, build, write):
     assert "cats keep people awake" in data["train"]["sentence1"]
 
 
-def test_triplets_and_arguments(build, write):
+def test_triplets_arguments_and_families(build, write):
     folder = write("raw", release())
     data, _ = build(IbmArgKP, folder, "triplets")
     anchors = Counter(data["train"]["anchor"])
@@ -77,6 +77,10 @@ def test_triplets_and_arguments(build, write):
     assert data.num_rows == {"train": 7, "validation": 2, "test": 5}
     assert Counter(data["train"]["stance"]) == {"thesis": 1, "pro": 4, "con": 2}
     assert data["train"][0]["parent"] is None and data["train"][1]["parent"] == "we-should-ban-cats"
+    data, _ = build(IbmArgKP, folder, "families")
+    assert data.num_rows == {"train": 6, "validation": 1, "test": 3}  # a motion alone is none
+    assert {row["text"] for row in data["train"] if row["side"] == 0} == against
+    assert set(data["train"]["statement"]) == {CATS}
 
 
 def test_the_sample_has_the_size_asked_for_and_follows_the_seed(build, write):

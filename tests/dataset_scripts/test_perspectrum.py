@@ -53,7 +53,7 @@ def test_pairs(end, build, write):
     assert dropped == {"row: a text is also in test": 3}
 
 
-def test_triplets_and_arguments(build, write):
+def test_triplets_arguments_and_families(build, write):
     folder = write("raw", release())
     data, dropped = build(Perspectrum, folder, "triplets")
     assert data.num_rows == {"test": 1} and dropped == {"row: a text is also in test": 2}
@@ -66,6 +66,13 @@ def test_triplets_and_arguments(build, write):
         ("claim-0:2", "claim-0", "pro", 1),
     ]
     assert (len(data["validation"]), len(data["test"]), dropped) == (2, 3, {"row: a text is also in test": 1})
+    data, dropped = build(Perspectrum, folder, "families")
+    assert [(row["text"], row["side"], row["statement"], row["group"]) for row in data["train"]] == [
+        ("Cats need far less daily attention", 1, CATS, "claim-0"),
+        ("A cat asks for little care", 1, CATS, "claim-0"),
+    ]
+    assert (data["validation"]["side"], data["test"]["side"]) == ([0], [1, 0])
+    assert dropped == {"row: a text is also in test": 1}
 
 
 def test_a_source_can_be_left_out(build, write):

@@ -12,6 +12,7 @@ def test_no_discussion_is_in_two_splits(build):
     assert sum(map(len, groups)) == len(set.union(*groups)) == 621
     assert data.num_rows == WrittenDebates.METADATA.expected["pairs"]
     assert dropped == {"row: text shorter than 4 words": 8}
+    assert build(WrittenDebates, RAW, "families")[0].num_rows == WrittenDebates.METADATA.expected["families"]
 
 
 def test_siblings_are_more_triplets(build):

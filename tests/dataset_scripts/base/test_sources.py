@@ -16,7 +16,7 @@ def test_demonstration(tmp_path):
         written = Counter(row["split"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert {split: len(rows) for split, rows in splits.items()} == dict(written)
     assert (tmp_path / "datasets").is_dir()
-    for config in ("pairs", "triplets"):
+    for config in ("pairs", "triplets", "families"):
         splits = load_source("demo", config, tmp_path)
         groups = [set(rows["group"]) for rows in splits.values()]  # a debate lies in one split
         assert list(splits) == ["train", "validation", "test"] and sum(map(len, groups)) == len(set.union(*groups))

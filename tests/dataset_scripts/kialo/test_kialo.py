@@ -96,7 +96,7 @@ def test_discussion_id():
     assert [discussion_id(name, tree) for name in names] == ["333", "333", "t:is-tea-good", "t:is-tea-good"]
 
 
-def test_pairs_triplets_and_arguments(build):
+def test_pairs_triplets_arguments_and_families(build):
     # 101: 6 child-to-parent and 6 child-to-child; "No way." takes 1 and 3 of them. 102: 3 and 1.
     data, dropped = build(Kialo, DATA, "pairs")
     assert set(data) == {"train"}  # two discussions cannot be divided
@@ -127,6 +127,17 @@ def test_pairs_triplets_and_arguments(build):
     assert Counter(data["train"]["stance"]) == {"con": 5, "pro": 3, "thesis": 3, "question": 1}
     row = next(row for row in data["train"] if row["id"] == "101:1.1.2.1.")
     assert (row["parent"], row["depth"], row["language"]) == ("101:1.3.", 3, "en")
+    # what answers a link answers its target, wherever that stands; theses and links are no answers
+    data, dropped = build(Kialo, DATA, "families")
+    assert Counter((row["group"], row["side"]) for row in data["train"]) == {
+        ("101", 1): 2,
+        ("101", 0): 3,
+        ("102", 1): 1,
+        ("102", 0): 2,
+    }
+    assert (under_link["sentence1"], under_link["sentence2"], 0, "101") in [
+        tuple(row.values()) for row in data["train"]
+    ]
 
 
 def test_limit_per_parent(build):
