@@ -18,11 +18,12 @@ from dataset_scripts.base import hub
 from dataset_scripts.base.hub import PublishError, publish_dataset
 
 ROOT = Path(__file__).parents[2]
-# of 20 discussions 17 train, 1 validates, 2 test; each has 3 pairs, 1 triplet, 3 arguments
+# of 20 discussions 17 train, 1 validates, 2 test; each has 3 pairs, 1 triplet, 3 arguments, 2 answers
 ROWS = {
     "pairs": {"train": 51, "validation": 3, "test": 6},
     "triplets": {"train": 17, "validation": 1, "test": 2},
     "arguments": {"train": 51, "validation": 3, "test": 6},
+    "families": {"train": 34, "validation": 2, "test": 4},
 }
 
 
@@ -92,7 +93,9 @@ def test_a_build_has_files_summary_card_and_loads(built, tmp_path):
     assert header["size_categories"] == "n<1K" and header["task_categories"] == ["sentence-similarity"]
     assert [config["config_name"] for config in header["configs"] if config.get("default")] == ["pairs"]
     assert "opinion corpus build kialo RAW -o OUT --seed 42\n" in text
-    assert "| rows kept | 60 | 20 | 60 |" in text and "| row: text shorter than 4 words | 60 | 20 | 20 |" in text
+    assert (
+        "| rows kept | 60 | 20 | 60 | 40 |" in text and "| row: text shorter than 4 words | 60 | 20 | 20 | 20 |" in text
+    )
     assert "| Pro | 17 | 1.000 | 0.000 |" in text and "(plots/statistics.png)" in text
     assert "must not be published" in text and "ghafouri" in text
     assert "numbered" not in text  # no text of the corpus
