@@ -13,7 +13,8 @@ import typer
 from pydantic import BaseModel, Field, create_model
 
 from dataset_scripts.base import cli
-from dataset_scripts.base.files import missing_folder, read_json, write_json, write_text
+from dataset_scripts.base.files import read_json, write_json, write_text
+from dataset_scripts.base.metadata import check_folder
 from modeling.base.names import RELEASED, check_model
 from modeling.base.recipe import listed, load_recipe
 from modeling.base.rooms import DEFAULT_RECIPE, get_options, get_system, systems
@@ -119,9 +120,8 @@ def _check_sources(system: str, sources: dict[str, list[str]]) -> None:
         if option != "on" and option not in own:
             flags = ", ".join(cli.flag(key) for key, source in own.items() if source.evaluated)
             raise ValueError(f"{cli.flag(option)} is no data of {system}, which has --on, {flags}: name a --system")
-        for path in filter(None, map(missing_folder, names)):
-            build = f"build it with opinion corpus build CORPUS RAW -o {path}"
-            raise ValueError(f"{cli.flag(option)}: there is no folder {path}; {build}")
+        for name in names:
+            check_folder(name, f"{cli.flag(option)}: ")
 
 
 def measure(

@@ -4,10 +4,12 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 import typer
+from transformers.utils import logging
 
 from modeling import cli
 from modeling.base.recipe import list_recipes, load_recipe
@@ -69,8 +71,13 @@ def test_what_a_page_prints_is_what_comes_out(page, tmp_path):
 
 def test_the_five_lines_give_what_is_said(capsys):
     code = blocks(ROOT / "README.md", "python")[0]
-    exec(compile(code, "README.md", "exec"), {})
-    opposite, same_stance = (float(figure) for figure in NUMBER.findall(capsys.readouterr().out)[:2])
+    logging.enable_progress_bar()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr()
+    opposite, same_stance = (float(figure) for figure in NUMBER.findall(printed.out)[:2])
+    assert printed.err == ""  # no bar of a file, no warning of a library
     assert (opposite, same_stance) == pytest.approx((0.63, 0.91), abs=0.0051)
 
 

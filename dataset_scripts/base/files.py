@@ -13,16 +13,6 @@ from pathlib import Path
 from typing import Any
 
 
-def missing_folder(source: str) -> Path | None:
-    """The path of a source of data that can only be meant as a folder, and is none; None for any other source.
-
-    What lies beside existing folders is meant as one; anything else may be an id on the Hub.
-    """
-    path = Path(source).expanduser()
-    meant = path.is_absolute() or path.exists() or (path.parent.name and path.parent.is_dir())
-    return path if meant and not path.is_dir() else None
-
-
 def read_json(path: Path) -> Any:
     """Reads JSON; None if there is no such file.
 

@@ -103,6 +103,28 @@ def load_metadata(name: str) -> Metadata:
     return validate(Metadata, {"name": name, **yaml.safe_load(path.read_text(encoding="utf-8"))})
 
 
+def check_folder(source: str, option: str = "") -> None:
+    """Refuses, before any network, a source of data that can only be meant as a folder, and is none.
+
+    Such is what lies beside existing folders, is spelled as no id on the Hub is, lies in `data/`, or is called like a
+    corpus; anything else may be on the Hub.
+
+    Raises:
+        ValueError: With the option that named it, if given, and the command that builds the folder.
+    """
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return
+    corpus = path.name.replace("-", "_") if path.name.replace("-", "_") in list_corpora() else "CORPUS"
+    build = f"build it with opinion corpus build {corpus} RAW -o"
+    if path.is_file():
+        raise ValueError(f"{option}{path} is a file: name a folder; {build} FOLDER")
+    spelled = source.startswith((".", "~", "/", "data/")) or source.endswith("/") or source.count("/") > 1
+    if spelled or (source == path.name and corpus != "CORPUS") or (path.parent.name and path.parent.is_dir()):
+        folder = f"data/{source}" if source == path.name else path
+        raise ValueError(f"{option}there is no folder {folder}; {build} {folder}")
+
+
 def get_corpus(name: str) -> type:
     """The builder class of a corpus; see `load_metadata`."""
     module, _, attribute = load_metadata(name).builder.partition(":")

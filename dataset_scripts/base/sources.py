@@ -7,13 +7,11 @@ from pathlib import Path
 from datasets import ClassLabel, Dataset, DatasetDict, Value, get_dataset_config_names, load_dataset
 
 from dataset_scripts.base.cli import suggest
-from dataset_scripts.base.files import missing_folder
-from dataset_scripts.base.metadata import Metadata, get_corpus, list_corpora, load_metadata
+from dataset_scripts.base.metadata import Metadata, check_folder, get_corpus, list_corpora, load_metadata
 from dataset_scripts.base.schema import PAIRS
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parents[1] / "demo"
-_BUILD = "build it with opinion corpus build CORPUS RAW -o"
 
 
 def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
@@ -87,13 +85,10 @@ def _load_demo(source: str, config: str, cache: str) -> DatasetDict:
 
 
 def _load(source: str, config: str, cache: str) -> DatasetDict:
+    check_folder(source)
     path = Path(source).expanduser()
-    if path.is_file():
-        raise ValueError(f"{path} is a file: name a folder; {_BUILD} FOLDER")
-    if missing_folder(source):
-        raise ValueError(f"there is no folder {path}; {_BUILD} {path}")
     if path.is_dir() and not (path / "README.md").is_file():
-        raise ValueError(f"{path} has no README.md: {_BUILD} {path}")
+        raise ValueError(f"{path} has no README.md: build it with opinion corpus build CORPUS RAW -o {path}")
     try:
         if not path.is_dir():
             return load_dataset(source, config, cache_dir=cache)

@@ -49,12 +49,16 @@ def list_models() -> None:
         prose = (RELEASED / facts["system"] / "README.md").read_text(encoding="utf-8")
         purpose = re.split(r"(?<=\.)\s", prose.partition("## Intended use")[2].strip(), maxsplit=1)[0]
         print(f"{name}: {' '.join(purpose.split())}")
-        licence = facts["evaluation_options"]["license"].replace("other", "licence of its data, see its card")
+        licence = facts["evaluation_options"]["license"]
+        if licence == "other":
+            licence = f"research only, by the terms of its data: {', '.join(facts['sources'])}"
         print(f"    {licence}; {size:.1f} MB on {facts['base_model']}; base -> model:")
         for each in facts["evaluations"]:
             figures = [(key, each["base"][key], each["trained"][key]) for key in each["headline"]]
             for key, base, trained in [row for row in figures if isinstance(row[2], float) and row[1] is not None][:1]:
-                print(f"    {key} {base:.3f} -> {trained:.3f} on {each['dataset']}, {each['rows']:,} rows")
+                measure = key.removeprefix(f"{each['name']}_").replace("_", " ").replace("auroc", "AUROC")
+                on = f"{each['dataset']}, {each['rows']:,} rows"
+                print(f"    {each['title']} ({measure}): {base:.3f} -> {trained:.3f} on {on}")
         print()
     print("All figures, limits and an example: README.md of a model in model_cards/. Load one with load_model(NAME).")
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +16,13 @@ from huggingface_hub import ModelCard, constants
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 from torch import nn
+from transformers.utils import logging
 
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
 from modeling.base import names
 from modeling.base.adapters import CONFIG, FINGERPRINT, attach_adapters, load_adapter, load_merged, read_json_file
-from modeling.base.names import BUNDLED, bundled_folder, released_models
+from modeling.base.names import BUNDLED, bundled_folder, check_model, released_models
 
 BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
 _HUB_ID = r"[\w.-]+(/[\w.-]+)?"
@@ -117,6 +121,21 @@ def _positions(model: SentenceTransformer) -> int | None:
     return positions - 2 if positions and config.model_type in _TWO_FEWER else positions
 
 
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without the bar of every file, and without what the libraries say to each other."""
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
+            yield
+    finally:
+        if bars:
+            logging.enable_progress_bar()
+
+
+@_quietly()
 def load_model(source: str | Path) -> SentenceTransformer:
     """Loads an encoder in one line, without a network where its files are here.
 
@@ -145,8 +164,8 @@ def load_model(source: str | Path) -> SentenceTransformer:
         folder = folder / "merged"
     if (folder / FINGERPRINT).is_file():
         return load_merged(folder)
+    path = str(folder) if folder.is_dir() else check_model(str(source))
     try:
-        path = str(folder if folder.is_dir() else source)
         return SentenceTransformer(path, local_files_only=constants.HF_HUB_OFFLINE)
     except (OSError, ValueError) as error:
         raise ValueError(unreachable(source, error)) from error
@@ -162,6 +181,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
+@_quietly()
 def load_adapters(*sources: str | Path) -> SentenceTransformer:
     """Loads several adapters into one encoder, which is switched between them by name; each adds some two percent.
 

@@ -35,18 +35,19 @@ def check_model(name: str | None) -> str | None:
     """A model's name as it is (see `load_model`), if there may be such a model.
 
     Raises:
-        ValueError: If there is none: no folder, no name like that of a released one, or out of reach without a network.
+        ValueError: If there is none: no folder, no owner as on the Hub, or out of reach without a network.
     """
     if name is None or name in released_models() or Path(name).expanduser().is_dir():
         return name
     if name == BUNDLED:
         return name if bundled_folder() else None
-    hint = suggest(name, [*released_models(), BUNDLED])
+    hint = suggest(name, [*released_models(), BUNDLED]) or "."
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith("/"):  # no id on the Hub
-        raise ValueError(f"there is no model {name!r}{hint or '.'} {choices()}")
-    hub_ids = {name, name if "/" in name else f"sentence-transformers/{name}"}
-    cached = any(try_to_load_from_cache(hub_id, "config.json") for hub_id in hub_ids)
-    if not cached and (hint or constants.HF_HUB_OFFLINE):
-        reason = " and HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else ""
-        raise ValueError(f"there is no model {name!r}{reason}{hint or '.'} {choices()}")
+        raise ValueError(f"there is no model {name!r}{hint} {choices()}")
+    hub_id = name if "/" in name else f"sentence-transformers/{name}"  # as the library reads it
+    if not any(try_to_load_from_cache(each, "config.json") for each in (name, hub_id)):
+        if constants.HF_HUB_OFFLINE:
+            raise ValueError(f"there is no model {name!r} and HF_HUB_OFFLINE is set{hint} {choices()}")
+        if name != hub_id:
+            raise ValueError(f"there is no model {name!r}{hint} {choices()} On the Hub it would be {hub_id}.")
     return name

@@ -68,6 +68,9 @@ class SystemOptions(BaseModel):
         return {name: mark for name, field in fields for mark in field.metadata if isinstance(mark, DataSource)}
 
 
+LONGEST = 2.0  # Euclidean distance of opposite unit vectors
+
+
 class HoldOptions(SystemOptions):
     """Options of a system whose losses can be held to the base's similarities, see `modeling.base.keep`."""
 
@@ -77,6 +80,16 @@ class HoldOptions(SystemOptions):
     """generic texts (their source) whose similarities are held; none: none"""
     replay_weight: float = Field(10.0, ge=0)
     """weight of holding them"""
+
+    def check_lengths(self, triplets: bool = True) -> None:
+        """Refuses what does not go with `normalised`, and with the `margin` of triplets where these are trained on."""
+        if triplets and self.normalised and self.margin >= LONGEST:
+            raise ValueError(
+                f"--margin {self.margin:g} cannot be met on unit vectors, whose distance is {LONGEST:g} at most: lower "
+                "it, or use --normalised false as the paper does"
+            )
+        if not self.normalised and (self.keep or self.replay):
+            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
 
 
 class Recipe(BaseModel):

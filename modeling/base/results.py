@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PACKAGES = ("sentence-transformers", "transformers", "peft", "accelerate", "datasets", "torch")
 RUN = {"base": "base", "trained": "ours"}  # the models of a run -> heads of their columns
 ELSEWHERE = "*"
+FEW_ROWS = 100  # with fewer, figures of one model differ by tenths from sample to sample
 
 
 def evaluate_run(
@@ -200,6 +201,8 @@ def print_report(results: Mapping[str, Any], run_dir: Path) -> None:
     split = results["evaluation_options"]["evaluate_on"].capitalize()
     print(f"\n{split} data, base and merged model as loaded from disk. {paper_note(results)}\n")
     print(f"{markdown(comparison(results))}\n\n{legend(results)}")
+    if few := [f"{each['dataset']} {each['rows']}" for each in results["evaluations"] if each["rows"] < FEW_ROWS]:
+        print(f"\nToo few rows to tell models apart: {', '.join(few)}.")
     if results["summary"]:
         print(f"\n{render_summary(results['summary'])}")
     print(f"\n{markdown(demonstrations(results).rename(columns={'relation': 'cosine of'}))}")

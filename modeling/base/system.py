@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dataset_scripts.base.sources import load_split, source_name
 from modeling.base.adapters import add_lora, load_merged, save_adapter, save_merged, scale_adapter
+from modeling.base.evaluation import SimilarityEvaluator, of_source
 from modeling.base.models import load_backbone, resolve
 from modeling.base.paper import Paper
 from modeling.base.recipe import Recipe
@@ -112,6 +113,13 @@ class System(ABC):
     def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
         """A split of a source, or a seeded sample of `limit` rows where it has more."""
         return self.sample(load_split(source, config, split, self.cache), limit)
+
+    def kept_similarity(self, split: str) -> list[Evaluator]:
+        """The evaluator of what is forgotten, if the option `similarity` names a source of scored pairs."""
+        if not (source := self.recipe["similarity"]):
+            return []
+        rows = self.rows(source, "similarity", split, self.limit(split))
+        return [SimilarityEvaluator(rows, title="topical similarity kept", **of_source(source, split))]
 
     def limit(self, split: str) -> int | None:
         """How many rows of a split are evaluated."""

@@ -87,11 +87,6 @@ class BipolarLoss(nn.Module):
             parts["classification"] = cross_entropy(odds, torch.zeros_like(rows))
         return parts
 
-    def get_config_dict(self) -> dict[str, Any]:
-        """The hyperparameters, for logs and cards."""
-        names = ("objective", "task", *(("margin",) if self.objective == "triplet" else ("scale", "hardest")))
-        return {name: getattr(self, name) for name in names} | self.heads.get_config_dict()
-
 
 def text_keys(features: dict[str, Tensor]) -> Tensor:
     """A number for each text of a batch, equal for equal tokens however long a padding follows (not where it leads)."""

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from dataset_scripts.base import cli
-from dataset_scripts.base.files import missing_folder, read_json, write_text
+from dataset_scripts.base.files import read_json, write_text
+from dataset_scripts.base.metadata import check_folder
 from modeling.base.names import check_model
 from modeling.base.recipe import Recipe
 
@@ -52,10 +53,7 @@ def probe(
         raise ValueError(f"--shots {wrong[0]}: it must be whole numbers above 0, by commas")
     numbers = sorted(map(int, words))
     for source in sources:
-        if folder := missing_folder(source):
-            raise ValueError(
-                f"--sentiment: there is no folder {folder}; build it with opinion corpus build CORPUS RAW -o {folder}"
-            )
+        check_folder(source, "--sentiment: ")
 
     from dataset_scripts.base.tables import write_table
     from modeling.base.models import labels, load_model

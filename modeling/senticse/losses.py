@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +12,6 @@ from sentence_transformers.base.losses.merged_forward import embed_columns, merg
 from sentence_transformers.util.distributed import all_gather, is_dist_initialized
 from torch import Tensor, nn
 
-from modeling.base.paper import Paper
 from modeling.senticse import Options
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import MaskedLanguageHead
@@ -140,16 +138,6 @@ class SenticseLoss(nn.Module):
             processes = torch.distributed.get_world_size()
             tokens = sum(all_gather(torch.tensor([tokens], device=losses.device)).tolist())
         return losses.sum() * processes / (max(1, tokens) if self.options.word_reduction == "mean" else 1)
-
-    def get_config_dict(self) -> dict[str, float | str]:
-        """The hyperparameters, for logs and cards."""
-        words = {"masking", "indicator", "word_reduction"} if self.options.lambda_w else set()
-        return self.options.model_dump(include={"tau", "alpha", "lambda_w"} | words)
-
-    @property
-    def citation(self) -> str:
-        """BibTeX of the paper."""
-        return Paper.read(Path(__file__).with_name("paper.yaml")).citation
 
 
 def _per_token(column: dict[str, Tensor], key: str) -> bool:

@@ -18,7 +18,7 @@ from torch import nn
 from dataset_scripts.base.metadata import list_corpora
 from dataset_scripts.base.quality import bare
 from dataset_scripts.base.sources import has_config, load_source, source_name
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
+from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.keep import hold, with_replay
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
@@ -102,9 +102,7 @@ class SenticseSystem(System):
             SgtsEvaluator(self.rows(source, "sgts", split, limit), name, title=title, **of_source(source, split))
             for name, source in zip(names, sources, strict=True)
         ]
-        if source := recipe["similarity"]:
-            rows = self.rows(source, "similarity", split, limit)
-            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **of_source(source, split)))
+        result += self.kept_similarity(split)
         return result
 
 

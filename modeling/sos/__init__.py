@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, TestSource
 
-LONGEST = 2.0  # Euclidean distance of opposite unit vectors
-
 
 class Options(HoldOptions):
     """Options of the system, with the paper's values where it has them."""
@@ -30,11 +28,5 @@ class Options(HoldOptions):
 
     @model_validator(mode="after")
     def _consistent(self) -> Options:
-        if self.normalised and self.margin >= LONGEST:
-            raise ValueError(
-                f"--margin {self.margin:g} cannot be met on unit vectors, whose distance is {LONGEST:g} at most: lower "
-                "it, or use --normalised false as the paper does"
-            )
-        if not self.normalised and (self.keep or self.replay):
-            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
+        self.check_lengths()
         return self

@@ -15,7 +15,7 @@ from sentence_transformers.sentence_transformer.losses import TripletDistanceMet
 from torch import nn
 
 from dataset_scripts.base.sources import source_name
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
+from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.keep import hold, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
@@ -87,7 +87,5 @@ class SosSystem(System):
                 facts["dataset"] = f"{facts['dataset_id']} (test, {domain})"
                 title = f"opinions that people find different and similar, {domain}"
                 result.append(OpinionEvaluator(here, f"opinions_{domain}", title=title, **facts))
-        if source := recipe["similarity"]:
-            rows = self.rows(source, "similarity", split, limit)
-            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **of_source(source, split)))
+        result += self.kept_similarity(split)
         return result

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
-
-from modeling.base.paper import Paper
 
 
 class LinearContrastiveLoss(nn.Module):
@@ -42,12 +39,3 @@ class LinearContrastiveLoss(nn.Module):
         distance = 1 - torch.cosine_similarity(*embeddings)
         agree = labels.to(distance.dtype)
         return (agree * distance + (1 - agree) * torch.relu(self.margin - distance)).mean()
-
-    def get_config_dict(self) -> dict[str, float]:
-        """The hyperparameters, for logs and cards."""
-        return {"margin": self.margin}
-
-    @property
-    def citation(self) -> str:
-        """BibTeX of the paper."""
-        return Paper.read(Path(__file__).with_name("paper.yaml")).citation

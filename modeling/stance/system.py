@@ -21,7 +21,7 @@ from sentence_transformers.sentence_transformer.losses import (
 from torch import nn
 
 from dataset_scripts.base.sources import has_config
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator, of_source
+from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.keep import hold, with_replay
 from modeling.base.models import load_backbone
 from modeling.base.system import Data, Phase, System
@@ -126,9 +126,7 @@ class StanceSystem(System):
         if (testing or recipe.evaluate_on == split) and len(groups) > 1:
             title = "texts of one discussion and of two"
             result.append(TopicEvaluator(pairs, seed=recipe.seed, title=title, **facts))
-        if other := recipe["similarity"]:
-            rows = self.rows(other, "similarity", split, limit)
-            result.append(SimilarityEvaluator(rows, title="topical similarity kept", **of_source(other, split)))
+        result += self.kept_similarity(split)
         if testing and (other := recipe["inference"]):
             title = "contradicting, neutral and entailing pairs"
             rows = self.rows(other, "inference", split, limit)

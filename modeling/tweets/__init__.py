@@ -10,7 +10,6 @@ from modeling.base.recipe import HoldOptions, OnlyTestSource, Positive, TestSour
 
 SETS = ("quote", "reply", "coquote", "coreply")
 ALL = "all"
-LONGEST = 2.0  # Euclidean distance of opposite unit vectors
 
 
 class Options(HoldOptions):
@@ -46,13 +45,7 @@ class Options(HoldOptions):
 
     @model_validator(mode="after")
     def _consistent(self) -> Options:
-        if self.objective == "triplet" and self.normalised and self.margin >= LONGEST:
-            raise ValueError(
-                f"--margin {self.margin:g} cannot be met on unit vectors, whose distance is at most {LONGEST:g}: lower "
-                "it, or use --normalised false as the paper does"
-            )
-        if not self.normalised and (self.keep or self.replay):
-            raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
+        self.check_lengths(self.objective == "triplet")
         return self
 
     @property

@@ -54,13 +54,22 @@ def test_names_to_publish(tiny_data, tmp_path, monkeypatch):
         ("{data}", "arguments", r"it has .*pairs.*, not 'arguments', which counterargs18, ibm_argkp, kialo"),
         ("{tmp}/raw", "pairs", r"raw has no README.md: build it with opinion corpus build CORPUS RAW -o"),
         ("{tmp}/absent", "pairs", r"there is no folder .*absent; build it with opinion corpus build"),
+        (
+            "data/kialo",
+            "pairs",
+            "no folder data/kialo; build it with opinion corpus build kialo RAW -o data/kialo",
+        ),
+        ("ibm-argkp", "pairs", "build it with opinion corpus build ibm_argkp RAW -o data/ibm-argkp"),
         ("{tmp}/rows.csv", "pairs", r"rows.csv is a file: name a folder; build it with"),
         ("org/absent", "pairs", r"'org/absent' \(pairs\) could not be loaded: .*Name 'demo', a folder"),
     ],
 )
-def test_what_cannot_be_loaded(tiny_data, tmp_path, source, config, message):
+def test_what_cannot_be_loaded(tiny_data, tmp_path, monkeypatch, source, config, message):
     (tmp_path / "raw").mkdir()
     (tmp_path / "rows.csv").write_text("text")
+    if not source.startswith("org/"):  # what is meant as a folder is not looked up
+        monkeypatch.setattr("dataset_scripts.base.sources.load_dataset", lambda *name, **options: pytest.fail(source))
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
         load_source(source.format(data=tiny_data, tmp=tmp_path), config, tmp_path)
 

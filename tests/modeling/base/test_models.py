@@ -108,9 +108,20 @@ def test_an_encoder_that_cannot_be_loaded(tmp_path, monkeypatch):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)  # with any spelling of "yes" in the environment
         with pytest.raises(ValueError, match=r"could not be loaded \(.*without a network use --base bundled"):
             load_backbone(resolve(base, "org/absent"))
-    monkeypatch.setattr(models, "released_models", lambda: ["stance-minilm"])
-    with pytest.raises(ValueError, match=r"(?s)'stance-minimal' could not.*did you mean 'stance-minilm'\?.*bundled"):
-        load_model("stance-minimal")
+    with pytest.raises(ValueError, match=r"no model 'org/absent' and HF_HUB_OFFLINE is set.*released model: .*sos-min"):
+        load_model("org/absent")
+
+
+@pytest.mark.parametrize("offline", [True, False])
+def test_a_name_that_no_model_has_is_answered_without_the_hub(monkeypatch, offline):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+    monkeypatch.setattr(models, "SentenceTransformer", lambda *names, **options: pytest.fail(names))
+    for name, hint in (
+        ("stance-minimal", "did you mean 'stance-minilm'"),
+        ("no-such-model", "Name a folder, a Hub id"),
+    ):
+        with pytest.raises(ValueError, match=f"there is no model '{name}'.*{hint}"):
+            load_model(name)
 
 
 # What LoRA adapts

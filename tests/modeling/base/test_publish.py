@@ -277,7 +277,7 @@ def test_command_line(run_dir, server, tmp_path):
         return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
     listed = opinion("models")
-    assert "stance_auroc 0.502 -> 0.577 on kialo (test), 38,291 rows" in listed.stdout
+    assert "agreeing and opposing pairs (AUROC): 0.502 -> 0.577 on kialo (test), 38,291 rows" in listed.stdout
     assert listed.stdout.count(" MB on ") == len(names.released_models())
     missed = opinion("publish", "model", "stanc-minilm", "org/tiny", "--dry_run")
     assert missed.returncode == 2 and "did you mean 'stance-minilm'?" in missed.stderr
