@@ -6,13 +6,15 @@ from dataset_scripts.base.metadata import get_corpus, load_metadata
 
 RAW = {  # within the folder of real corpora; sos needs XML of SemEval beside the authors' folder
     **{name: name for name in ("congress", "ibm_argkp", "imdb", "mr", "perspectrum", "pit2015", "sentiwordnet")},
-    **{name: name for name in ("sick", "sst2", "stsb", "turl")},
+    **{name: name for name in ("persona", "polis", "sick", "sst2", "stsb", "turl", "tweet_stance")},
     "amazon": "amazon/blitzer_mdsd_labelled.jsonl.gz",
     "counterargs18": "counterargs18/02-extracted-arguments.tar.xz",
     "kialo": "kialo/kialo_raw_txt.tar.xz",
     "sos": "",
 }
-BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum"}  # and not as others divided it
+# and not as others divided it
+BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum"}
+BY_GROUP |= {"persona", "polis", "tweet_stance"}
 
 
 @pytest.mark.corpora

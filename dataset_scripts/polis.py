@@ -1,0 +1,130 @@
+"""Polis conversations: statements that those who take part vote on, related by who agrees with what."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard, is_english, normalise
+from dataset_scripts.base.reading import ARCHIVES, Member, members
+from dataset_scripts.base.schema import FAMILIES, Rows, family_row
+from dataset_scripts.base.splits import SPLITS, split_groups
+
+COMMENTS, VOTES = "comments.csv", "participants-votes.csv"
+REJECTED = "-1"
+LARGEST = 2  # conversations with most of the pairs of the release: they are for training, whatever the seed
+# what a voter states about themselves to be counted by, and no view
+_OF_THE_VOTER = re.compile(
+    r"\bI live (?:i|o)n\b|\bI am (?:\w+ )?\d|\byears (?:old|of age)\b|\bhousehold income\b", re.IGNORECASE
+)
+
+
+class Conversation(NamedTuple):
+    """A conversation with its related statements: (one, other, whether the same people agree with both)."""
+
+    name: str
+    pairs: list[tuple[str, str, bool]]
+
+    def texts(self) -> set[str]:
+        """All statements of the pairs."""
+        return {text for one, other, _ in self.pairs for text in (one, other)}
+
+
+class Polis(Corpus):
+    """Families of one statement each, with those for it that the same people agree with, and against it the others.
+
+    The votes alone also relate what has nothing to do with each other: two statements need words in common that are
+    rare in their conversation, and those that agree more of them than those that oppose.
+    """
+
+    METADATA = load_metadata("polis")
+    FEATURES = {"families": FAMILIES}
+
+    @classmethod
+    def is_raw(cls, name: str) -> bool:
+        return name.removesuffix(".gz") in (COMMENTS, VOTES) or name.endswith(ARCHIVES)
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        conversations = [conversation for conversation in self._conversations(files) if conversation.pairs]
+        conversations.sort(key=lambda conversation: len(conversation.pairs), reverse=True)
+        names = [conversation.name for conversation in conversations]
+        splits = dict.fromkeys(names, "train")
+        if len(others := names[LARGEST:]) >= len(SPLITS):
+            splits |= split_groups(others, seed=self.config.seed)
+        units = [(splits[conversation.name], conversation) for conversation in conversations]
+        rules = LeakGuard(), TestSetGuard("polis"), Cleaner(ordered=True)
+        yield from self.clean(units, _families, Conversation.texts, rules)
+
+    def _conversations(self, files: list[Path]) -> Iterator[Conversation]:
+        statements: dict[str, dict[str, str]] = {}
+        votes: dict[str, list[dict[str, str]]] = defaultdict(list)
+        for member in members(files, lambda name: Path(name).name in (COMMENTS, VOTES)):
+            path = Path(member.name)
+            if path.name == COMMENTS:
+                statements[path.parent.name] = self._statements(member)
+            else:
+                votes[path.parent.name] = [row for _, row in member.table(self.dropped, ("participant",))]
+        for name, texts in statements.items():
+            faults = {
+                "conversation: no statement is left": not texts,
+                "conversation: without votes": not votes[name],
+                "conversation: not in English": not is_english(" ".join(texts.values())),
+            }
+            if not self.dropped.refuse(name, faults):
+                yield Conversation(name, self._pairs(name, texts, votes[name]))
+
+    def _statements(self, member: Member) -> dict[str, str]:
+        texts = {}
+        for line, row in member.table(self.dropped, ("comment-id", "moderated", "comment-body")):
+            text = normalise(row["comment-body"])
+            faults = {
+                "statement: rejected by the moderators": row["moderated"] == REJECTED,
+                "statement: empty": not text,
+                "statement: on a topic that models are tested on": bool(TEST_TOPICS.search(text)),
+                "statement: of the voter": bool(_OF_THE_VOTER.search(text)),
+            }
+            if not self.dropped.refuse(member.place(line), faults):
+                texts[row["comment-id"]] = text
+        return texts
+
+    def _pairs(self, name: str, statements: dict[str, str], votes: list[dict[str, str]]) -> list[tuple[str, str, bool]]:
+        """The pairs that votes and words relate; of either kind a seeded sample."""
+        import numpy as np
+        import pandas as pd
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        ids = [id for id in votes[0] if id in statements]
+        if not ids:
+            return []
+        frame = pd.DataFrame(votes, columns=ids).apply(pd.to_numeric, errors="coerce")
+        frame = frame.where(frame.isin((1, -1)))  # who passes says nothing
+        agree, voted = ((frame == 1).to_numpy(float), frame.notna().to_numpy(float))
+        # the share of those who agree with a statement (row) among those who voted on another one, too (column)
+        common = voted.T @ voted
+        share = agree.T @ voted / np.maximum(common, 1)
+        divided = np.minimum(share, 1 - share) >= self.config.least_side
+        correlations = frame.corr(min_periods=self.config.least_votes).to_numpy()
+        texts = [statements[id] for id in ids]
+        words = TfidfVectorizer(stop_words="english", sublinear_tf=True).fit_transform(texts)
+        likeness, counted = (words @ words.T).toarray(), np.triu(divided & divided.T, k=1)
+        pairs = []
+        for same, related, least in (
+            (True, correlations >= self.config.correlation, self.config.likeness_agreeing),
+            (False, correlations <= -self.config.correlation, self.config.likeness_opposed),
+        ):
+            found = np.argwhere(counted & related & (likeness >= least)).tolist()
+            random.Random(f"{self.config.seed}:{name}:{same}").shuffle(found)
+            pairs += [(texts[one], texts[other], same) for one, other in found[: self.config.per_conversation]]
+        return pairs
+
+
+def _families(conversation: Conversation) -> Rows:
+    for one, other, same in conversation.pairs:
+        yield family_row(other, one, same, conversation.name)
+        yield family_row(one, other, same, conversation.name)

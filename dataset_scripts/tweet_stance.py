@@ -1,0 +1,126 @@
+"""Tweets for and against: false claims on vaccines to train on, and politicians and pandemic measures to test on."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, bare, normalise
+from dataset_scripts.base.reading import ARCHIVES, members
+from dataset_scripts.base.schema import FAMILIES, Rows, family_row
+from dataset_scripts.base.splits import split_groups
+
+CLAIMS = "preprocessed.csv"  # VaccineLies
+# files of a release -> their columns of text, target and side: VaccineLies, COVID-19 stance, P-Stance
+LAYOUTS = {
+    re.compile(CLAIMS): ("text", "target", "label"),
+    re.compile(r"raw_(?:train|val|test)_all_onecol\.csv"): ("Tweet", "Target 1", "Stance 1"),
+    re.compile(r"raw_(?:train|val|test)_all\.csv"): ("Tweet", "Target", "Stance"),
+}
+SIDES = {"FAVOR": True, "2": True, "AGAINST": False, "3": False}
+NO_SIDE = {"NONE", "0", "1"}  # 0: no stance, 1: not relevant
+# what is tested on, as statements
+TESTED = {
+    "joe biden": "We should vote for Joe Biden.",
+    "bernie sanders": "We should vote for Bernie Sanders.",
+    "face masks": "We should wear face masks.",
+    "fauci": "We should trust Dr. Fauci.",
+    "school closures": "We should close the schools.",
+    "stay at home orders": "We should be ordered to stay at home.",
+}
+# targets of VaccineLies that name a worry or doubt, so that to accept them is not to state them
+_NO_CLAIM = re.compile("Unfounded Worry|Casting doubt|Lack of confidence|Moral exemption|Bill Gates admitting")
+# some texts of VaccineLies are another tweet than the one that was judged, on anything and in any language
+_ON_TOPIC = re.compile(
+    r"vac+in|vax|\b(?:jab|shot)s?\b|gardasil|hpv|covid|corona|virus|immun|pfizer|moderna|merck|pharma|mrna|ivermectin"
+    r"|chloroquine|fetal|infertil",
+    re.IGNORECASE,
+)
+_LINK, _USER, _MARK = re.compile(r"https?:\S*"), re.compile(r"(?<!\w)@\w+"), re.compile(r"\s*#SemST\s*$", re.IGNORECASE)
+TRAINED = {"train": 0.9, "validation": 0.1}
+
+
+@dataclass
+class Target:
+    """A target with its statement, and tweets by their letters: (text, whether it is for the target)."""
+
+    name: str
+    statement: str
+    tweets: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+
+class TweetStance(Corpus):
+    """Families of one target each: tweets for it (pro) and against it (con).
+
+    - VaccineLies, in train and validation by target: a false claim, tweets that accept it and tweets that reject it.
+    - P-Stance and COVID-19 stance, whichever of their splits a tweet is in, are in test: nothing is to be trained on
+      their targets. Donald Trump, whom other sets of tests have, is left out.
+
+    Links are taken out of tweets, and user names are replaced by @user.
+    """
+
+    METADATA = load_metadata("tweet_stance")
+    FEATURES = {"families": FAMILIES}
+
+    @classmethod
+    def is_raw(cls, name: str) -> bool:
+        return _layout(name.removesuffix(".gz")) is not None or name.endswith(ARCHIVES)
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        targets = self._targets(files)
+        claims = [name for name in targets if name not in TESTED]
+        splits = dict.fromkeys(TESTED, "test") | (split_groups(claims, TRAINED, self.config.seed) if claims else {})
+        units = [(splits[name], target) for name, target in targets.items()]
+        rules = LeakGuard(), Cleaner(ordered=True, any_spelling=True)
+        yield from self.clean(units, _families, lambda target: [text for text, _ in target.tweets.values()], rules)
+
+    def _targets(self, files: list[Path]) -> dict[str, Target]:
+        targets: dict[str, Target] = {}
+        both: set[tuple[str, str]] = set()
+        for member in members(files, lambda name: _layout(Path(name).name) is not None):
+            columns, claims = _layout(Path(member.name).name), Path(member.name).name == CLAIMS
+            for line, row in member.table(self.dropped, columns):
+                text, statement, label = (normalise(row[column]) for column in columns)
+                text, name = clean_tweet(text), statement.lower()
+                faults = {
+                    "tweet: malformed": not (text and statement and label in {*SIDES, *NO_SIDE}),
+                    "tweet: on a target that models are tested on": bool(TEST_TOPICS.search(statement)),
+                    "tweet: on a target without a statement": not claims and name not in TESTED,
+                    "tweet: on a target that is no claim": claims and _NO_CLAIM.match(statement) is not None,
+                    "tweet: on no side": label in NO_SIDE,
+                    "tweet: not on vaccines": claims and _ON_TOPIC.search(text) is None,
+                    "tweet: on a topic that models are tested on": claims and bool(TEST_TOPICS.search(text)),
+                }
+                if self.dropped.refuse(member.place(line), faults):
+                    continue
+                target = targets.setdefault(name, Target(name, statement if claims else TESTED[name]))
+                letters, pro = bare(text), SIDES[label]
+                earlier = target.tweets.setdefault(letters, (text, pro))
+                if earlier[1] != pro:
+                    both.add((name, letters))
+        for name, letters in both:
+            self.dropped.skip("tweet: on both sides of its target", name)
+            del targets[name].tweets[letters]
+        return targets
+
+
+def clean_tweet(text: str) -> str:
+    """A tweet without links and the mark of a shared task at its end, with @user in place of user names."""
+    text = _USER.sub("@user", _LINK.sub(" ", html.unescape(text)))
+    return normalise(_MARK.sub("", text))
+
+
+def _layout(name: str) -> tuple[str, str, str] | None:
+    """The columns of a file of a release, by its name."""
+    return next((columns for pattern, columns in LAYOUTS.items() if pattern.fullmatch(name)), None)
+
+
+def _families(target: Target) -> Rows:
+    for text, pro in target.tweets.values():
+        yield family_row(text, target.statement, pro, target.name)

@@ -1,0 +1,85 @@
+"""Persona: the camps of a behaviour, what is left out and why, and the sample."""
+
+import json
+
+from dataset_scripts.persona import Persona
+
+ART = "interest-in-art"
+
+
+def line(text, answer=" Yes", confidence=0.95) -> str:
+    return json.dumps({"statement": text, "label_confidence": confidence, "answer_matching_behavior": answer})
+
+
+def release(**others: str) -> dict[str, str]:
+    """Four behaviours, of which two share a statement."""
+    files = {
+        ART: [line("I could  paint all day"), line("Paintings leave me quite cold", " No")],
+        "risk-averse": [line("I never bet on horses"), line("A little danger is fun", " No")],
+        "interest-in-music": [line("I sing in a choir"), line("I could paint all day", " No")],
+        "subscribes-to-Taoism": [line("I let the river run"), line("I let the river run!")],
+    }
+    return {f"persona/{name}.jsonl": "\n".join(lines) for name, lines in files.items()} | others
+
+
+def test_camps(build, write):
+    data, dropped = build(Persona, write("raw.tar.xz", release()))
+    rows = {(row["text"], row["statement"], row["side"], row["group"]) for split in data.values() for row in split}
+    assert {text for text, *_ in rows if text.startswith("I could")} == {"I could paint all day"}
+    assert ("Paintings leave me quite cold", "", 0, ART) in rows and (
+        "I never bet on horses",
+        "",
+        1,
+        "risk-averse",
+    ) in rows
+    # what art and music share stays once; the two spellings of the river are one text
+    assert len(rows) == sum(data.num_rows.values()) == 6 and sum(dropped.values()) == 2
+    assert data.num_rows.keys() == {"train", "validation", "test"}
+    groups = [set(split["group"]) for split in data.values()]
+    assert sum(map(len, groups)) == len(set.union(*groups))
+
+
+def test_what_is_left_out(build, write):
+    faulty = [
+        line("I own one brush", confidence=0.89),
+        line("Art, yes", " No"),
+        line("As an AI I like art"),
+        line("Atheism made better art than faith"),
+        line("I could paint all day", " No"),
+        line("I own two brushes", "Perhaps"),
+        "no object",
+    ]
+    others = {
+        f"persona/{name}.jsonl": line("Said by nobody here") for name in ("no-shut-down", "subscribes-to-Atheism")
+    }
+    raw = release(**others)
+    raw[f"persona/{ART}.jsonl"] += "\n" + "\n".join(faulty)
+    data, dropped = build(Persona, write("raw", raw), without=["interest-in-music"])
+    assert sum(data.num_rows.values()) == 5
+    assert dropped == {
+        "family: no listed behaviour": 1,
+        "family: on a topic that models are tested on": 1,
+        "family: left out": 1,
+        "statement: label is uncertain": 1,
+        "statement: shorter than 4 words": 1,
+        "statement: of an AI": 1,
+        "statement: on a topic that models are tested on": 1,
+        "statement: repeated": 1,
+        "statement: malformed": 1,
+        "line: not a JSON object": 1,
+        "row: duplicate": 1,
+    }
+
+
+def test_sample_of_each_side(build, write):
+    many = [line(f"I could paint {n} cats") for n in range(9)]
+    many += [line(f"I would not paint {n} dogs", " No") for n in range(9)]
+    folder = write("raw", release() | {f"persona/{ART}.jsonl": "\n".join(many)})
+
+    def drawn(seed):
+        data, _ = build(Persona, folder, per_behaviour=3, seed=seed)
+        rows = [row for split in data.values() for row in split if row["group"] == ART]
+        assert [row["side"] for row in rows] == [1, 1, 1, 0, 0, 0]
+        return {row["text"] for row in rows}
+
+    assert drawn(1) == drawn(1) != drawn(2)
