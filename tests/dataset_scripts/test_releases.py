@@ -6,6 +6,7 @@ from dataset_scripts.base.metadata import get_corpus, load_metadata
 
 RAW = {  # within the folder of real corpora; sos needs XML of SemEval beside the authors' folder
     **{name: name for name in ("congress", "ibm_argkp", "imdb", "mr", "perspectrum", "pit2015", "sentiwordnet")},
+    **{name: name for name in ("arct", "chatstance")},
     **{name: name for name in ("persona", "polis", "sick", "sst2", "stsb", "turl", "tweet_stance")},
     "amazon": "amazon/blitzer_mdsd_labelled.jsonl.gz",
     "counterargs18": "counterargs18/02-extracted-arguments.tar.xz",
@@ -13,7 +14,7 @@ RAW = {  # within the folder of real corpora; sos needs XML of SemEval beside th
     "sos": "",
 }
 # and not as others divided it
-BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum"}
+BY_GROUP = {"amazon", "arct", "chatstance", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum"}
 BY_GROUP |= {"persona", "polis", "tweet_stance"}
 
 
