@@ -19,17 +19,22 @@ def tokenize(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def is_negation(word: str) -> bool:
+    """Whether a word of `tokenize` is one of `NEGATIONS`, or ends in "n't"."""
+    return word in NEGATIONS or word.endswith(("n't", "n’t"))
+
+
 def stance_statistics(stances: Iterable[str], texts: Iterable[str]) -> dict[str, dict[str, float]]:
     """Means over the texts of "pro" and of "con", each if it has a text with a word.
 
     Returns:
         Stance -> `texts`, those with a word; `lexical_diversity`, the mean of unique words / all words of a text, in
-        (0, 1]; `negations`, the mean number in a text of `NEGATIONS` and of words that end in "n't".
+        (0, 1]; `negations`, the mean number in a text of words that are one (`is_negation`).
     """
     frame = pd.DataFrame({"stance": stances, "texts": map(tokenize, texts)})
     frame = frame[frame["texts"].astype(bool) & frame["stance"].isin(COLOURS)]
     frame["lexical_diversity"] = [len(set(words)) / len(words) for words in frame["texts"]]
-    frame["negations"] = [sum(w in NEGATIONS or w.endswith(("n't", "n’t")) for w in words) for words in frame["texts"]]
+    frame["negations"] = [sum(map(is_negation, words)) for words in frame["texts"]]
     means = frame.groupby("stance").agg({"texts": "size", "lexical_diversity": "mean", "negations": "mean"})
     return means.reindex([stance for stance in COLOURS if stance in means.index]).to_dict("index")
 

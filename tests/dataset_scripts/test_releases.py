@@ -4,18 +4,17 @@ import pytest
 
 from dataset_scripts.base.metadata import get_corpus, load_metadata
 
+FAMILIES = ["aae2_cmv", "arct", "chatstance", "iam", "nli_negation", "persona", "polis", "tweet_stance", "valueeval23"]
 RAW = {  # within the folder of real corpora; sos needs XML of SemEval beside the authors' folder
     **{name: name for name in ("congress", "ibm_argkp", "imdb", "mr", "perspectrum", "pit2015", "sentiwordnet")},
-    **{name: name for name in ("arct", "chatstance")},
-    **{name: name for name in ("persona", "polis", "sick", "sst2", "stsb", "turl", "tweet_stance")},
+    **{name: name for name in ("sick", "sst2", "stsb", "turl", *FAMILIES)},
     "amazon": "amazon/blitzer_mdsd_labelled.jsonl.gz",
     "counterargs18": "counterargs18/02-extracted-arguments.tar.xz",
     "kialo": "kialo/kialo_raw_txt.tar.xz",
     "sos": "",
 }
 # and not as others divided it
-BY_GROUP = {"amazon", "arct", "chatstance", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum"}
-BY_GROUP |= {"persona", "polis", "tweet_stance"}
+BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum", *FAMILIES}
 
 
 @pytest.mark.corpora
