@@ -2,14 +2,13 @@
 
 import re
 import shlex
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
 import pytest
 import typer
 from transformers.utils import logging
+from typer.testing import CliRunner
 
 from modeling import cli
 from modeling.base.recipe import list_recipes, load_recipe
@@ -46,26 +45,16 @@ def same(printed, actual):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_what_a_page_prints_is_what_comes_out(page, tmp_path):
+def test_what_a_page_prints_is_what_comes_out(page, tmp_path, monkeypatch):
     (tmp_path / "docs").symlink_to(ROOT / "docs")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "120")
     for block in blocks(page, "console"):
         for step in re.split(r"^\$ ", block, flags=re.M)[1:]:
             command, _, printed = step.partition("\n")
-            words = [sys.executable, "-m", "modeling.cli", *shlex.split(command)[1:]]
-            done = subprocess.run(
-                words,
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-                env={
-                    "PYTHONPATH": str(ROOT),
-                    "PATH": "/usr/bin:/bin",
-                    "HF_HUB_OFFLINE": "1",
-                    "HOME": str(tmp_path),
-                    "COLUMNS": "120",
-                },
-            )
-            assert done.returncode == 0, done.stderr
+            done = CliRunner().invoke(cli.build(), shlex.split(command)[1:], prog_name="opinion")
+            assert done.exit_code == 0, done.output
             same(printed, done.stdout)
 
 

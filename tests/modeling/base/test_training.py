@@ -1,5 +1,7 @@
-"""Training: interrupted, damaged, resumed, divided between processes, quick; and what a loss owns."""
+"""Training: interrupted, damaged, resumed, divided between processes, published; and what a loss owns."""
 
+import contextlib
+import io
 import json
 import logging
 import os
@@ -28,7 +30,6 @@ from modeling.base.run import run as run_recipe
 from modeling.base.system import Phase
 from modeling.base.trainer import COMPLETE, LOSS_WEIGHTS, Trainer, remove_broken_checkpoints
 from modeling.base.training import check_data, check_world_size
-from tests.hub_server import HubServer
 from tests.tiny import pairs, save_encoder
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
@@ -52,12 +53,27 @@ def options(tmp_path_factory, tiny_base, tiny_data):
 
 
 @pytest.fixture(scope="module")
+def run_here(options):
+    """A function that runs a recipe in this process, with one thread as in those that are started; what it printed."""
+
+    def run(output: Path, recipe: str = "stance-demo", **changes) -> str:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            run_recipe(load_recipe(recipe, options(output, recipe, **changes)))
+        torch.set_num_threads(threads)
+        return printed.getvalue()
+
+    return run
+
+
+@pytest.fixture(scope="module")
 def command(options, root):
     """A function that makes the words of such a run as a user types them."""
 
-    def make(output: Path, *words: str, launcher=(sys.executable,), recipe="stance-demo", **changes) -> list[str]:
+    def make(output: Path, launcher=(sys.executable,), script=None, recipe="stance-demo", **changes) -> list[str]:
         flags = [word for key, value in options(output, recipe, **changes).items() for word in (f"--{key}", value)]
-        return [*launcher, str(root / "train.py"), recipe, *flags, *words]
+        return [*launcher, str(script or root / "train.py"), recipe, *flags]
 
     return make
 
@@ -65,15 +81,9 @@ def command(options, root):
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
-def start(words: list[str], **variables: str) -> subprocess.CompletedProcess:
-    return subprocess.run(words, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=300)
-
-
-def run(words: list[str], **variables: str) -> str:
-    """Runs a command to its end and returns what it printed."""
-    done = start(words, **variables)
+def run(words: list[str], **variables: str) -> None:
+    done = subprocess.run(words, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 def kill_at(words: list[str], checkpoint: Path) -> None:
@@ -101,9 +111,9 @@ def losses(run_dir: Path) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(command, tmp_path_factory):
+def uninterrupted(run_here, tmp_path_factory):
     output = tmp_path_factory.mktemp("uninterrupted")
-    return output / "stance-demo", run(command(output))
+    return output / "stance-demo", run_here(output)
 
 
 def test_a_run(uninterrupted, tiny_data):
@@ -135,19 +145,18 @@ def assert_no_training_text(folder: Path, data: Path) -> None:
 
 
 def test_a_killed_run_resumes_to_the_same_weights_past_a_damaged_checkpoint(
-    command, uninterrupted, tmp_path, tiny_data
+    command, run_here, uninterrupted, tmp_path, tiny_data, caplog
 ):
-    words, run_dir = command(tmp_path), tmp_path / "stance-demo"
+    run_dir = tmp_path / "stance-demo"
     checkpoints = run_dir / "checkpoints" / "2-pairs"
-    kill_at(words, checkpoints / "checkpoint-24" / COMPLETE)
+    kill_at(command(tmp_path), checkpoints / "checkpoint-24" / COMPLETE)
     assert not (run_dir / "merged").exists()
     assert_no_training_text(tmp_path, tiny_data)  # checkpoints have model cards too
     (checkpoints / "checkpoint-24" / "rng_state.pth").write_bytes(b"not a state")
     for later in checkpoints.glob("checkpoint-3*"):  # written before the kill came
         shutil.rmtree(later)
-    done = start(words)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert re.search(r"discarding .*checkpoint-24 \(rng_state.pth is damaged\)", done.stderr)
+    run_here(tmp_path)
+    assert re.search(r"discarding .*checkpoint-24 \(rng_state.pth is damaged\)", caplog.text)
     assert results_of(run_dir)["phases"][1]["resumed_at_step"] in (8, 16)  # two are kept, one of them the best
     expected, resumed = weights(uninterrupted[0]), weights(run_dir)
     assert all(expected[key].equal(resumed[key]) for key in expected)
@@ -228,28 +237,18 @@ def test_what_a_loss_owns_is_trained_and_continued(make_trainer, tmp_path):
         assert torch.equal(one, other)
 
 
-LOAD = """
-from sentence_transformers import SentenceTransformer
-from modeling.base.adapters import PROBES
-print(SentenceTransformer("org/tiny-stance", device="cpu").encode(list(PROBES)).tolist())
-"""
-
-
-def test_a_published_run_is_loaded_by_its_name(command, uninterrupted, tmp_path, tiny_data, root):
+def test_a_run_is_published_once(run_here, uninterrupted, server, tmp_path, tiny_data, monkeypatch):
     output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
-    with HubServer() as server:
-        words, variables = command(output, "--push-to-hub", "org/tiny-stance"), server.environment(tmp_path / "home")
-        assert run(words, **variables).count("published ") == 2
-        for repo, stem in (("org/tiny-stance", "model"), ("org/tiny-stance-adapter", "adapter_model")):
-            files, card = server.files(repo), server.read(repo, "README.md").decode()
-            assert {Path(name).suffix for name in files} - {""} <= {".safetensors", ".json", ".txt", ".md", ".png"}
-            assert f"{stem}.safetensors" in files
-            assert f'"{repo}"' in card and "{{" not in card and server.token not in card
-        assert_no_training_text(output / "stance-demo" / "staged", tiny_data)
-        assert run(words, **variables).count("(unchanged)") == 2
-        loaded = run([sys.executable, "-c", LOAD], **variables, PYTHONPATH=str(root))
-    stored = json.loads((output / "stance-demo" / "merged" / "fingerprint.json").read_text())
-    np.testing.assert_allclose(json.loads(loaded), stored["vectors"], atol=1e-4)
+    monkeypatch.setenv("HF_TOKEN", server.token)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
+    assert run_here(output, push_to_hub="org/tiny-stance").count("published ") == 2
+    for repo, stem in (("org/tiny-stance", "model"), ("org/tiny-stance-adapter", "adapter_model")):
+        files, card = server.files(repo), server.read(repo, "README.md").decode()
+        assert {Path(name).suffix for name in files} - {""} <= {".safetensors", ".json", ".txt", ".md", ".png"}
+        assert f"{stem}.safetensors" in files
+        assert f'"{repo}"' in card and "{{" not in card and server.token not in card
+    assert_no_training_text(output / "stance-demo" / "staged", tiny_data)
+    assert run_here(output, push_to_hub="org/tiny-stance").count("(unchanged)") == 2
 
 
 def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys):
@@ -272,14 +271,14 @@ def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys
         run_recipe(load_recipe("stance-demo", options(output, margin=0.9)))
 
 
-def test_two_processes_equal_one(command, tmp_path):
+def test_two_processes_equal_one(command, run_here, tmp_path):
     base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
     # a loss that owns a classifier, in which the processes have to agree, too; and a small learning rate: at a large
     # one, sums in another order grow to other minima within twenty steps
     changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "recipe": "sos-demo", "opinions": None}
     changes |= {"objective": "siamese", "epochs": 2, "keep": 1}
-    run(command(tmp_path / "one", **changes))
-    words = command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes)
+    run_here(tmp_path / "one", **changes)
+    words = command(tmp_path / "two", TORCHRUN, world_size=2, **changes)
     # in the second epoch: the sampler has to learn of it after the resumption
     kill_at(words, tmp_path / "two" / "sos-demo" / "checkpoints" / "1-pairs" / "checkpoint-72")
     run(words)
@@ -290,17 +289,6 @@ def test_two_processes_equal_one(command, tmp_path):
     assert np.std(losses(one)) > 0.01  # batches differ by far more than that
     accuracy = [results_of(folder)["evaluations"][0]["trained"]["triplets_accuracy"] for folder in (one, two)]
     assert accuracy[1] == pytest.approx(accuracy[0], abs=0.01)
-
-
-def test_negatives_of_two_processes_compete(command, tmp_path):
-    base = save_encoder(tmp_path / "base", dropout=0.0)
-    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "recipe": "tweets-demo"}
-    changes |= {"batch_size": 4, "max_steps": 3, "eval_steps": 3}
-    run(command(tmp_path / "one", **changes))
-    run(command(tmp_path / "two", "--world-size", "2", launcher=TORCHRUN, **changes))
-    one, two = (losses(tmp_path / name / "tweets-demo") for name in ("one", "two"))
-    # among two texts instead of four the loss of similar texts would be log(2) instead of log(4)
-    assert len(one) == 3 and two == pytest.approx(one, rel=1e-3)
 
 
 # one process reads its best checkpoint late, as on a busy machine
@@ -317,35 +305,25 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def test_no_process_loses_the_best_checkpoint_while_it_reads_it(command, tmp_path, root):
+def test_accelerate_launches_two_processes_whose_negatives_compete(command, run_here, tmp_path, root):
     (tmp_path / "slow.py").write_text(SLOW)
-    launcher, changes = (*TORCHRUN, str(tmp_path / "slow.py")), {"max_steps": 4, "eval_steps": 2, "keep_best": True}
-    run(
-        command(tmp_path, "--quick", launcher=launcher, recipe="sos-demo", opinions=None, **changes),
-        PYTHONPATH=str(root),
-    )
-    assert results_of(tmp_path / "sos-demo-quick")["phases"][0]["steps"] == 4
-
-
-def test_accelerate_launches_two_processes_by_its_config(command, tmp_path):
     config = {"compute_environment": "LOCAL_MACHINE", "distributed_type": "MULTI_GPU", "use_cpu": True}
     config |= {"num_machines": 1, "num_processes": 2, "main_process_port": 0}
     (tmp_path / "accelerate.yaml").write_text(json.dumps(config))
-    launcher = (*ACCELERATE, "--config_file", str(tmp_path / "accelerate.yaml"))
-    run(command(tmp_path, "--world-size", "2", launcher=launcher, lora=False, max_steps=3))
-    folder = tmp_path / "stance-demo"
+    launcher = (*ACCELERATE, "--config_file", str(tmp_path / "accelerate.yaml"), str(tmp_path / "slow.py"))
+    base = save_encoder(tmp_path / "base", dropout=0.0)
+    changes = {"base": base, "lora": False, "learning_rate": 0.0005, "recipe": "tweets-demo", "keep_best": True}
+    changes |= {"batch_size": 4, "max_steps": 4, "eval_steps": 2}
+    run_here(tmp_path / "one", **changes)
+    run(command(tmp_path / "two", launcher, world_size=2, **changes), PYTHONPATH=str(root))
+    one, two = (losses(tmp_path / name / "tweets-demo") for name in ("one", "two"))
+    # among two texts instead of four the loss of similar texts would be log(2) instead of log(4)
+    assert len(one) == 4 and two == pytest.approx(one, rel=1e-3)
+    folder = tmp_path / "two" / "tweets-demo"
     assert not (folder / "adapter").exists()
     results = results_of(folder)
     # the pooler, 32 x 32 weights and 32 biases, is not used and not trained
     assert results["all_parameters"] - results["trainable_parameters"] == 32 * 32 + 32
-
-
-def test_accelerate_launches_one_process_and_quick_is_quick(command, tmp_path):
-    printed = run(command(tmp_path, "--quick", launcher=ACCELERATE, recipe="sos-demo", opinions=None))
-    folder = tmp_path / "sos-demo-quick"  # a run of its own
-    assert f'SentenceTransformer("{folder / "merged"}")' in printed
-    (phase,) = results_of(folder)["phases"]
-    assert (phase["rows"], phase["steps"]) == (64, 5)
 
 
 @pytest.mark.parametrize(
