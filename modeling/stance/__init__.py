@@ -31,3 +31,5 @@ class Options(HoldOptions):
     """source of contradiction / neutral / entailment pairs; none: skip"""
     alignment: OnlyTestSource = None
     """source of texts with their author's group (tweets of Congress); none: skip"""
+    targets: OnlyTestSource = None
+    """source of texts for and against targets that come with statements (tweet_stance); none: skip"""

@@ -9,15 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import yaml
 from sentence_transformers import SentenceTransformer
 
+from dataset_scripts.base.schema import PRO
 from metrics.alignment_precision.alignment_precision import alignment_precision
 from metrics.stance_kl_divergence.stance_kl_divergence import stance_kl_divergence
 from modeling.base.evaluation import AUROC, Evaluator, PairEvaluator, auroc_interval, of_another_group, texts
-from modeling.base.plots import model_style, panels, plain, save_figure
+from modeling.base.plots import dots, model_style, panels, plain, save_figure
 from modeling.base.vectors import Vectors
 
 RANKS = 100  # texts that a person may read
+# target -> "for" and "against" -> statements
+TARGETS: dict[str, dict[str, list[str]]] = yaml.safe_load(
+    Path(__file__).with_name("targets.yaml").read_text(encoding="utf-8")
+)
 LEAST = 5  # a share of fewer texts jumps with each of them
 
 
@@ -266,3 +273,83 @@ class AlignmentEvaluator(Evaluator):
         axes[0].set_ylim(0, 1.02)
         save_figure(figure, path, f"{self.dataset}: share of the statement's own group")
         return f"Share of the statement's own group among {self.title}, by cosine and by rank ({self.dataset})."
+
+
+class TargetAxisEvaluator(Evaluator):
+    """Whether texts for a target lie nearer to statements for it than texts against it do, one target at a time.
+
+    The score of a text is the mean of its cosines to the statements for its target minus the mean of those to the
+    statements against it: what all statements on a target have in common, its name above all, does not change it.
+
+    Args:
+        rows: Columns `text`, `side` (0 con, 1 pro) and `group`, the target; other targets than those of `statements`
+            are left out, as are those with texts on one side only.
+        statements: Target -> "for" and "against" -> statements, one at least.
+
+    Raises:
+        ValueError: If there are no such columns, or no target is left.
+    """
+
+    headline = ("auroc",)
+
+    def __init__(
+        self,
+        rows: Mapping[str, Sequence],
+        statements: Mapping[str, Mapping[str, Sequence[str]]] = TARGETS,
+        name: str = "targets",
+        **facts: str,
+    ) -> None:
+        every, groups = (texts(rows, column, facts["dataset"]) for column in ("text", "group"))
+        frame = pd.DataFrame({"text": every, "target": groups, "pro": np.asarray(rows["side"]) == PRO})
+        sides = frame.groupby("target")["pro"].nunique()
+        self.statements = {target: statements[target] for target in statements if sides.get(target) == 2}
+        if not self.statements:
+            raise ValueError(
+                f"{facts['dataset']}: no target with statements has texts on both sides; {', '.join(statements)} have "
+                f"statements, and texts are on {', '.join(sides.index[:5]) or 'none'}"
+            )
+        frame = frame[frame["target"].isin(self.statements)]
+        self.texts, self.pro, self.rows = frame["text"].to_numpy(), frame["pro"].to_numpy(), len(frame)
+        self.of_target: dict[str, np.ndarray] = frame.groupby("target").indices
+        self.measures = {"auroc": f"mean over targets: {AUROC}"}
+        for target in self.statements:
+            self.measures[f"{_key(target)}_auroc"] = f"of texts for against texts against: {AUROC}"
+            self.measures[f"{_key(target)}_texts"] = "texts on it"
+        super().__init__(name, **facts)
+
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
+        """Differences of mean cosines, in [-2, 2], shape (rows,)."""
+        vectors, scores = Vectors(model, cache), np.empty(self.rows)
+        for target, sides in self.statements.items():
+            axis = vectors(sides["for"]).mean(axis=0) - vectors(sides["against"]).mean(axis=0)
+            rows = self.of_target[target]
+            scores[rows] = vectors(self.texts[rows].tolist()) @ axis
+        return scores
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float | int]:
+        aurocs = self._aurocs(scores)
+        result: dict[str, float | int] = {"auroc": float(np.mean([auroc for auroc, *_ in aurocs.values()]))}
+        for target, (auroc, *_) in aurocs.items():
+            result |= {f"{_key(target)}_auroc": auroc, f"{_key(target)}_texts": len(self.of_target[target])}
+        return result
+
+    def intervals(self, scores: np.ndarray) -> dict[str, tuple[float, float]]:
+        return {f"{_key(target)}_auroc": (low, high) for target, (_, low, high) in self._aurocs(scores).items()}
+
+    def _aurocs(self, scores: np.ndarray) -> dict[str, tuple[float, float, float]]:
+        """Target -> AUROC and the ends of its interval."""
+        rows = {target: self.of_target[target] for target in self.statements}
+        return {target: auroc_interval(scores[own], self.pro[own]) for target, own in rows.items()}
+
+    def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
+        rows = [
+            {"who": "ours", "model": label, "data": target, "value": auroc, "low": low, "high": high}
+            for label, values in scores.items()
+            for target, (auroc, low, high) in self._aurocs(values).items()
+        ]
+        dots(pd.DataFrame(rows), path, f"{self.dataset}: {self.title}", "AUROC", width=6.0, origin=0.5)
+        return f"AUROC of {self.title}, with 95 % intervals ({self.dataset})."
+
+
+def _key(target: str) -> str:
+    return target.replace(" ", "_")

@@ -32,6 +32,7 @@ from modeling.stance.evaluation import (
     InferenceEvaluator,
     Query,
     StanceEvaluator,
+    TargetAxisEvaluator,
     TopicEvaluator,
 )
 from modeling.stance.losses import LinearContrastiveLoss
@@ -115,6 +116,7 @@ class StanceSystem(System):
 
     def evaluators(self, split: str) -> list[Evaluator]:
         recipe, testing, limit = self.recipe, split == "test", self.limit(split)
+        at_the_end = testing or recipe.evaluate_on == split
         source = recipe["stance"] or recipe.data[0]
         pairs, facts = self.rows(source, "pairs", split, limit), of_source(source, split)
         result: list[Evaluator] = [StanceEvaluator(pairs, title="agreeing and opposing pairs", **facts)]
@@ -123,7 +125,7 @@ class StanceSystem(System):
             result.append(FilteredStanceEvaluator(pairs, partial(self._similar, pairs), title=title, **facts))
         # not during training, where it would double the time of an evaluation; pairs of others may have no groups
         groups = set(pairs["group"]) if "group" in pairs.column_names else ()
-        if (testing or recipe.evaluate_on == split) and len(groups) > 1:
+        if at_the_end and len(groups) > 1:
             title = "texts of one discussion and of two"
             result.append(TopicEvaluator(pairs, seed=recipe.seed, title=title, **facts))
         result += self.kept_similarity(split)
@@ -140,6 +142,10 @@ class StanceSystem(System):
                 facts |= {"title": "the texts on its topic that a statement finds", "name": "alignment_on_topic"}
                 facts["dataset"] = f"{facts['dataset_id']} (test, issue {QUERIED_TOPIC})"
                 result += [AlignmentEvaluator(rows, QUERIES, on_topic=True, **facts)] if len(rows) else []
+        if at_the_end and (other := recipe["targets"]):
+            title = "texts for and against a target, by statements of either side"
+            rows = self.rows(other, "families", "test", limit)
+            result.append(TargetAxisEvaluator(rows, title=title, **of_source(other, "test")))
         return result
 
     def _similar(self, pairs: Dataset) -> np.ndarray:

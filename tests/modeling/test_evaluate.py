@@ -32,7 +32,7 @@ def test_help_and_mistakes_load_nothing_slow(root, words):
     done = subprocess.run([sys.executable, "-c", DRIVER, "eval", *words], cwd=root, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "LOADED:" and "Traceback" not in done.stderr
     if words == ["--help"]:
-        for option in ("--stance", "--alignment", "--benchmarks", "--opinions", "--sentiment", "--counters"):
+        for option in ("--stance", "--targets", "--benchmarks", "--opinions", "--sentiment", "--counters"):
             assert f"{option} TEXT" in done.stdout
 
 

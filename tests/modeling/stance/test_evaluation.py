@@ -7,13 +7,16 @@ import pytest
 from matplotlib.colors import to_hex
 
 from dataset_scripts.base.metadata import get_corpus
+from dataset_scripts.tweet_stance import TESTED
 from modeling.base.models import load_model
 from modeling.stance.evaluation import (
+    TARGETS,
     AlignmentEvaluator,
     FilteredStanceEvaluator,
     InferenceEvaluator,
     Query,
     StanceEvaluator,
+    TargetAxisEvaluator,
     TopicEvaluator,
 )
 from modeling.stance.system import QUERIES as QUERIED
@@ -68,13 +71,16 @@ def test_inference():
         assert InferenceEvaluator(pairs([0, 1, 2], cosines), **FACTS)(Chosen())["inference_ordered"] == 0
 
 
-def test_topics_by_hand():
-    # in the plane, an angle for each text: group 0 at 0 and 10 degrees, group 1 at 90 and 100; each row has one choice
-    class Angles:
-        def encode(self, texts, **options):
-            radians = np.radians([float(text) for text in texts])
-            return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+class Angles:
+    """An encoder that puts a text into the plane, at the angle in degrees that it spells."""
 
+    def encode(self, texts, **options):
+        radians = np.radians([float(text) for text in texts])
+        return np.stack([np.cos(radians), np.sin(radians)], axis=1)
+
+
+def test_topics_by_hand():
+    # group 0 at 0 and 10 degrees, group 1 at 90 and 100; each row has one choice
     rows = {"sentence1": ["0", "90"], "sentence2": ["10", "100"], "group": ["a", "b"]}
     evaluator = TopicEvaluator(rows, **FACTS)
     scores = evaluator.scores(Angles())
@@ -104,6 +110,42 @@ def test_every_picture_tells_its_groups_apart(tmp_path, figures):
         fills = {to_hex(fill.get_facecolor()[0]) for fill in axis.collections}
         assert fills == {to_hex(line.get_color()) for line in curves}
         assert axis.get_title().startswith("base\nAUROC 0.") and " to " in axis.get_title()
+
+
+def test_targets_by_hand(tmp_path, figures):
+    # the mean of the cosines to 0 and 90 degrees less that to 180 and 90 is the cosine to 0, or minus that
+    statements = {"trams": {"for": ["0", "90"], "against": ["180", "90"]}}
+    statements["fast boats"] = {"for": statements["trams"]["against"], "against": statements["trams"]["for"]}
+    statements |= {"kites": statements["trams"], "murals": statements["trams"]}  # of one side, and without a text
+    rows = [("trams", 1, "10"), ("fast boats", 0, "0"), ("kites", 1, "30"), ("trams", 0, "50"), ("trams", 0, "120")]
+    rows += [("trams", 1, "60"), ("fast boats", 1, "100"), ("parks", 0, "9"), ("parks", 1, "8")]
+    columns = dict(zip(("group", "side", "text"), zip(*rows, strict=True), strict=True))
+    evaluator = TargetAxisEvaluator(columns, statements, **FACTS)
+    scores = evaluator.scores(Angles())
+    cosines = [0.985, -1, 0.643, -0.5, 0.5, 0.174]  # of 10, minus that of 0, of 50, 120, 60, minus that of 100
+    np.testing.assert_allclose(scores, cosines, atol=1e-3)
+    # on trams .985 above both others, .5 above one; on boats .174 above -1
+    assert evaluator.metrics(scores) == {
+        "auroc": (3 / 4 + 1) / 2,
+        "trams_auroc": 3 / 4,
+        "trams_texts": 4,
+        "fast_boats_auroc": 1.0,
+        "fast_boats_texts": 2,
+    }
+    assert evaluator.metrics(scores).keys() == evaluator.measures.keys() and evaluator.rows == 6
+    low, high = evaluator.intervals(scores)["trams_auroc"]
+    assert 0 < low < 3 / 4 < high < 1
+    evaluator.draw({"base": scores, "trained": -scores}, tmp_path / "a.png")
+    trams, boats = (sorted(line.get_xdata()) for line in figures[0].axes[0].lines[1::-1])
+    assert (trams, boats) == ([0.25, 0.75], [0.0, 1.0])
+    with pytest.raises(ValueError, match=r"trams, .* have statements, and texts are on parks$"):
+        TargetAxisEvaluator({"text": ["8", "9"], "side": [0, 1], "group": ["parks"] * 2}, statements, **FACTS)
+
+
+def test_targets_that_are_tested_on_have_two_statements_a_side():
+    assert {target: sides["for"][0] for target, sides in TARGETS.items()} == TESTED
+    for sides in TARGETS.values():
+        assert [len(set(sides[side])) for side in ("for", "against")] == [2, 2]
 
 
 # texts at cosine .9 .8 .6 .6 .1 of the first statement, so .436 .6 .8 .8 .995 of the second

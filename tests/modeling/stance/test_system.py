@@ -185,6 +185,23 @@ def test_what_is_for_testing_only(make, tiny_data, monkeypatch):
     assert [evaluator.rows for evaluator in (validating[0], testing[0], testing[3])] == [4, 5, 5]
 
 
+def test_targets_are_measured_on_their_test_split_at_the_end(make, monkeypatch):
+    tweets = Dataset.from_dict({"text": ["a", "b"], "side": [0, 1], "group": ["fauci", "fauci"]})
+    asked = []
+
+    def rows(source, config, split, limit=None):
+        asked.append((source, config, split, limit))
+        return tweets if config == "families" else Dataset.from_list(pairs("trams"))
+
+    for at_the_end, during in (("test", "validation"), ("validation", "train")):
+        system = make(similarity="none", targets="org/tweets", evaluate_on=at_the_end, max_test_rows=9, max_eval_rows=9)
+        monkeypatch.setattr(system, "rows", rows)
+        *_, targets = system.evaluators(at_the_end)
+        assert asked[-1] == ("org/tweets", "families", "test", 9)
+        assert (targets.name, targets.dataset, list(targets.statements)) == ("targets", "org/tweets (test)", ["fauci"])
+        assert "targets" not in names(system.evaluators(during))
+
+
 def test_topics_are_compared_where_there_are_several(make):
     with pytest.raises(ValueError, match="'org/tweets'"):
         make(alignment="org/tweets").evaluators("test")
