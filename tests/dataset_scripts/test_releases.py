@@ -11,10 +11,11 @@ RAW = {  # within the folder of real corpora; sos needs XML of SemEval beside th
     "amazon": "amazon/blitzer_mdsd_labelled.jsonl.gz",
     "counterargs18": "counterargs18/02-extracted-arguments.tar.xz",
     "kialo": "kialo/kialo_raw_txt.tar.xz",
-    "sos": "",
+    "sos": ".",
+    "vast": "vast arct",  # two paths
 }
 # and not as others divided it
-BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum", *FAMILIES}
+BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectrum", "vast", *FAMILIES}
 
 
 @pytest.mark.corpora
@@ -23,7 +24,7 @@ BY_GROUP = {"amazon", "counterargs18", "ibm_argkp", "imdb", "kialo", "perspectru
 )
 def test_the_release(name, config, build, corpora):
     record = load_metadata(name)
-    data, _ = build(get_corpus(name), corpora / RAW[name], config)
+    data, _ = build(get_corpus(name), [corpora / path for path in RAW[name].split()], config)
     expected = record.expected[config]
     if name == "pit2015":  # its train split is not passed on
         expected = {split: expected[split] for split in ("validation", "test")}

@@ -1,0 +1,78 @@
+"""VAST: topics within a debate, the cut of long comments, and the split of ARCT, whose comments these are."""
+
+import csv
+import io
+
+import pytest
+
+from dataset_scripts.arct import COMMENTS
+from dataset_scripts.base.splits import split_groups
+from dataset_scripts.vast import VAST
+
+COLUMNS = "id", "text", "url", "stance1", "stance2", "annotatedStance"
+BINS, LONG = (
+    "Bins on every corner keep the town clean.",
+    "Bins cost the town money. " + "No one empties them at all " * 20,
+)
+ENDLESS = "Nobody likes bins " * 30
+TEXTS = {"bins": [BINS, LONG, ENDLESS, "Bins smell, and not only in summer."], "owls": ["Owls keep the mice away!"]}
+TEXTS |= {f"topic-{n}": [f"This is what somebody says on topic {n}."] for n in range(20)}
+TRAIN = [
+    # post, new_topic, topic_str, label
+    (BINS, "public bins", "public bin", "1"),
+    (f" {BINS}", "public  bin", "public bin", "1"),
+    (LONG, "public bin", "public bin", "0"),
+    (ENDLESS, "public bins", "public bin", "0"),
+    (TEXTS["bins"][3], "public bins", "public bin", "0"),
+    (TEXTS["bins"][3], "town", "town", "0"),
+    (TEXTS["bins"][3], "town", "town", "1"),
+    (BINS, "litter", "litter", "2"),
+    (BINS, "global warming", "global warm", "0"),
+    (BINS, "litter", "litter", "3"),
+    ("Nobody has ever said this.", "litter", "litter", "0"),
+]
+VALIDATION = [(TEXTS["owls"][0], "owls", "owl", "FAVOR"), (TEXTS["owls"][0], "public bins", "public bin", "NONE")]
+
+
+def table(header, rows) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    return text.getvalue()
+
+
+@pytest.fixture
+def vast(write):
+    """The paths of VAST's files and of ARCT's comments."""
+    validation = table(("Tweet", "new_topic", "Target 1", "Stance 1"), VALIDATION)
+    write("vast/vast_train.zip", {"vast_train.csv": table(("post", "new_topic", "topic_str", "label"), TRAIN)})
+    comments = [(text, f"/2016/{debate}", "A", "B", "A") for debate, texts in TEXTS.items() for text in texts]
+    rows = [COLUMNS, *((str(n), *comment) for n, comment in enumerate(comments))]
+    return write("vast", {"raw_val_all_onecol.csv.gz": validation}), write(
+        "arct", {COMMENTS: "\n".join(map("\t".join, rows))}
+    )
+
+
+def test_families(vast, build):
+    data, dropped = build(VAST, vast)
+    splits = split_groups(TEXTS)
+    rows = {(split, *row.values()) for split in data for row in data[split]}
+    assert rows == {
+        (splits["bins"], BINS, "I support public bins.", 1, "bins"),
+        (splits["bins"], "Bins cost the town money.", "I support public bins.", 0, "bins"),
+        (splits["bins"], TEXTS["bins"][3], "I support public bins.", 0, "bins"),
+        (splits["owls"], TEXTS["owls"][0], "I support owls.", 1, "owls"),
+    }
+    assert dropped == {
+        "text: neutral": 2,
+        "text: malformed row": 1,
+        "text: on a topic that models are tested on": 1,
+        "text: of no known comment": 1,
+        "text: first sentence longer than 80 words": 1,
+        "text: for and against one topic": 1,
+    }
+
+
+def test_both_corpora_are_needed(vast, build):
+    for path in vast:
+        with pytest.raises(ValueError, match="of ARCT, which tells the debates"):
+            build(VAST, path)
