@@ -23,7 +23,6 @@ TEST_TOPICS = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _LINK = re.compile(r"http\S+|#semst\b")
-_NO_LETTER = re.compile(r"[\W_]+")
 
 
 def normalise(text: str | None) -> str:
@@ -37,9 +36,20 @@ def is_english(text: str) -> bool:
     return sum(word in ENGLISH for word in words) >= ENGLISH_SHARE * max(1, len(words))
 
 
+class _LettersAndDigits(dict):
+    """For `str.translate`, which is many times faster than a pattern: what is no letter and no digit goes."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = code if chr(code).isalnum() else None
+        return self[code]
+
+
+_LETTERS_AND_DIGITS = _LettersAndDigits()
+
+
 def bare(text: str) -> str:
     """The letters and digits of a text in lower case; a text without any is its own."""
-    return _NO_LETTER.sub("", text.casefold()) or text
+    return text.casefold().translate(_LETTERS_AND_DIGITS) or text
 
 
 class LeakGuard:
