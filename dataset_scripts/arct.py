@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, normalise
-from dataset_scripts.base.reading import Dropped, Member, members
+from dataset_scripts.base.reading import Dropped, Member, members, unquote
 from dataset_scripts.base.schema import FAMILIES, Rows, family_row
 from dataset_scripts.base.splits import split_groups
 
@@ -77,18 +77,13 @@ def read_comments(member: Member, dropped: Dropped) -> dict[str, Comment]:
     columns = ("id", "text", "url", "stance1", "stance2", "annotatedStance")
     comments = {}
     for line, row in member.table(dropped, columns, delimiter="\t"):
-        stance, one, other = (_statement(row[name]) for name in ("annotatedStance", "stance1", "stance2"))
+        stance, one, other = (normalise(unquote(row[name])) for name in ("annotatedStance", "stance1", "stance2"))
         debate = row["url"].rpartition("/")[2]
         if debate and one and other and one != other and stance in (one, other):
             comments[row["id"]] = Comment(debate, normalise(row["text"]), (stance, other if stance == one else one))
         else:
             dropped.skip("comment: malformed row", member.place(line))
     return comments
-
-
-def _statement(text: str) -> str:
-    """A statement without the quotes that some stand in, where those within are doubled."""
-    return normalise(text[1:-1].replace('""', '"') if text[:1] == text[-1:] == '"' else text)
 
 
 def _families(debate: Debate) -> Rows:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import bare, normalise
-from dataset_scripts.base.reading import Member, members
+from dataset_scripts.base.reading import Member, members, unquote
 from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import linked_groups
 from dataset_scripts.base.stances import is_negation, tokenize
@@ -94,7 +94,8 @@ class NliNegation(FamiliesCorpus):
         for number, record in member.records(self.dropped):
             premise, sentence, label = (record.get(name) for name in ("sentence1", "sentence2", "gold_label"))
             if isinstance(premise, str) and isinstance(sentence, str) and label in LABELS:
-                yield Judgement(member.place(number), normalise(premise), normalise(sentence), LABELS[label])
+                texts = (normalise(unquote(text)) for text in (premise, sentence))
+                yield Judgement(member.place(number), *texts, LABELS[label])
             else:
                 self.dropped.skip("sentence: malformed", member.place(number))
 

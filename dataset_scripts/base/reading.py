@@ -248,6 +248,11 @@ def find_release(path: Path, releases: Sequence[Sequence[str]], needs: str) -> l
     raise FileNotFoundError(f"{folder} lacks {'; or '.join(missing)} (plain or .gz); it needs {needs}")
 
 
+def unquote(field: str) -> str:
+    """A field of a tab separated table without the quotes that it may stand in, where those within are doubled."""
+    return field[1:-1].replace('""', '"') if len(field) > 1 and field[0] == field[-1] == '"' else field
+
+
 def parse_score(text: Any, lowest: float, highest: float) -> float | None:
     """The number that a text is; None if it is none or not between the bounds."""
     try:

@@ -9,7 +9,7 @@ from dataset_scripts.nli_negation import NliNegation
 LAMP, DIM = "A lamp lights the room", "A candle hardly lights the room"
 PAIRS = [
     (LAMP, "The room is bright enough", "entailment"),
-    (LAMP, "The room is very dark", "contradiction"),
+    (LAMP, '"The room is ""very"" dark"', "contradiction"),
     (LAMP, "The room is a kitchen", "neutral"),
     (LAMP, "The room has a window", "entailment"),
     (LAMP, "The room has a window", "neutral"),
@@ -52,7 +52,7 @@ def test_families(build, write):
         families.setdefault(row["statement"], set()).add((row["text"], row["side"]))
     slow = "A dog isn't moving"
     assert families == {
-        LAMP: {("The room is bright enough", 1), ("The room is very dark", 0)},
+        LAMP: {("The room is bright enough", 1), ('The room is "very" dark', 0)},
         DIM: {("The room is very dark", 1), ("the room is bright enough!", 0)},
         STAYS: {(FAST, 0), (slow, 1)},
         RUNS: {(FAST, 1), (slow, 0)},  # FAST follows from what is said of its negation
