@@ -50,7 +50,15 @@ def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Datase
 
 
 def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, cache: Path, seed: int) -> Dataset:
-    """Gives every training row a generic text, `replay`, and one of the 20 that the base finds most like it.
+    """Gives every training row a generic text, `replay`, and one of those that the base finds most like it."""
+    columns = neighbours(texts, len(rows), base, cache, seed)
+    return concatenate_datasets([rows, Dataset.from_dict(dict(zip(REPLAY_COLUMNS, columns, strict=True)))], axis=1)
+
+
+def neighbours(
+    texts: Sequence[str], pairs: int, base: SentenceTransformer, cache: Path, seed: int
+) -> tuple[list[str], list[str]]:
+    """Pairs of a text and one of the 20 that the base finds most like it, as two columns.
 
     A seeded sample of 16,000 texts is used; fewer than two different ones are a ValueError.
     """
@@ -66,10 +74,9 @@ def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, c
     nearest = [[hit["corpus_id"] for hit in row if hit["corpus_id"] != i] for i, row in enumerate(hits)]
     neighbour = [others[random.integers(len(others))] for others in nearest]
     # every text once before any comes again
-    passes = -(-len(rows) // len(distinct))
-    order = np.concatenate([random.permutation(len(distinct)) for _ in range(passes)])[: len(rows)]
-    columns = ([distinct[i] for i in order], [distinct[neighbour[i]] for i in order])
-    return concatenate_datasets([rows, Dataset.from_dict(dict(zip(REPLAY_COLUMNS, columns, strict=True)))], axis=1)
+    passes = -(-pairs // len(distinct))
+    order = np.concatenate([random.permutation(len(distinct)) for _ in range(passes)])[:pairs]
+    return [distinct[i] for i in order], [distinct[neighbour[i]] for i in order]
 
 
 class KeepSimilarityLoss(nn.Module):

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import torch
 from accelerate import PartialState
+from datasets import List
 from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.evaluation import SequentialEvaluator
@@ -200,7 +201,10 @@ def training_arguments(
 
 def check_data(phase: Phase, path: Path) -> None:
     """Records what a phase trains on; a ValueError if that is not what an interrupted run began with."""
-    rows = pd.util.hash_pandas_object(phase.dataset.to_pandas(), index=False)
+    frame = phase.dataset.to_pandas()
+    lists = [name for name, feature in phase.dataset.features.items() if isinstance(feature, List)]
+    frame[lists] = frame[lists].map(tuple)  # which have hashes
+    rows = pd.util.hash_pandas_object(frame, index=False)
     record = {"rows": len(rows), "sha256": hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()}
     if (read_json(path) or record) != record:
         raise ValueError(f"the data of {path.stem} changed since this run began: --overwrite begins it again")

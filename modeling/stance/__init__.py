@@ -6,14 +6,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, TestSource
+from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, Positive, TestSource
 
 
 class Options(HoldOptions):
     """Options of the system, with the paper's values where it has them."""
 
-    objective: Literal["siamese", "triplet", "hybrid"] = "hybrid"
-    """siamese (pairs), triplet or hybrid (triplets for half of the epochs, then pairs)"""
+    objective: Literal["siamese", "triplet", "hybrid", "families"] = "hybrid"
+    """siamese (pairs), triplet, hybrid (triplets for half of the epochs, then pairs), or families (ours: all triplets
+    of a statement and its arguments, each text embedded once)"""
     margin: float = Field(0.4, gt=0, le=2)
     """distance by which an opposing text must be farther than an agreeing one"""
     contrastive: Literal["paper", "squared"] = "paper"
@@ -23,6 +24,10 @@ class Options(HoldOptions):
     filter_triplets: float | None = Field(0.3, ge=-1, le=1)
     """least base cosine within a training triplet; none: keep all"""
     per_source: PerSource = None
+    per_statement: Positive = 4
+    """families: most of one statement, of up to 8 texts each"""
+    teacher: str | None = None
+    """families: model whose similarities are held, within families too, instead of the base's; none: the base"""
     stance: TestSource = None
     """source of the pairs to evaluate on; none: the first of data"""
     similarity: TestSource = None

@@ -22,6 +22,7 @@ from torch import nn
 
 from dataset_scripts.base.sources import has_config
 from modeling.base.evaluation import Evaluator, of_source
+from modeling.base.families import FamilyTripletLoss, family_data, family_phase
 from modeling.base.keep import hold, with_replay
 from modeling.base.models import load_backbone
 from modeling.base.system import Data, Phase, System
@@ -64,6 +65,8 @@ class StanceSystem(System):
 
     def load_data(self) -> Data:
         recipe, train, counts = self.recipe, {}, {}
+        if recipe["objective"] == "families":
+            return family_data(self)
         filters = {kind: recipe[f"filter_{kind}"] for kind in OBJECTIVES[recipe["objective"]]}
         base = None if set(filters.values()) == {None} else self._base_vectors()
         for kind, threshold in filters.items():
@@ -101,6 +104,8 @@ class StanceSystem(System):
         return Vectors(load_backbone(self.backbone, self.recipe.max_length), self.cache / "embeddings")
 
     def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
+        if self.recipe["objective"] == "families":
+            return [family_phase(self, model, data, FamilyTripletLoss(model, self.recipe["margin"]))]
         epochs = self.recipe.epochs / len(data.train)
         losses = {kind: hold(self.recipe, model, self._loss(kind, model)) for kind in data.train}
         return [Phase(kind, rows, losses[kind], epochs) for kind, rows in data.train.items()]
