@@ -8,8 +8,10 @@ untrained encoder that are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -217,7 +219,8 @@ def family_data(system: System) -> Data:
         pairs = len(frame) // (GENERIC - 1) // 2
         base = load_backbone(system.backbone, recipe.max_length)
         texts = system.rows(recipe["replay"], "examples", "train")["text"]
-        one, other = neighbours(texts, pairs, base, system.cache / "embeddings", recipe.seed)
+        with _precision(system) as cache:
+            one, other = neighbours(texts, pairs, base, cache, recipe.seed)
         numbers = np.tile(frame["family"].max() + 1 + np.arange(pairs), 2)
         generic = pd.DataFrame({"text": [*one, *other], "family": numbers, "side": 0})
         frame = pd.concat([frame, generic], ignore_index=True)
@@ -235,12 +238,20 @@ def _sample(frame: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
     return frame[frame["family"].isin(sizes.index[: max(1, int((sizes <= limit).sum()))])]
 
 
+@contextmanager
+def _precision(system: System) -> Iterator[Path]:
+    """Embeds in the precision of the training; gives the folder of its vectors."""
+    half = bool(system.recipe.bf16)
+    with torch.autocast("cpu" if not torch.cuda.is_available() else "cuda", torch.bfloat16, enabled=half):
+        yield system.cache / ("embeddings-bf16" if half else "embeddings")
+
+
 def family_phase(system: System, model: SentenceTransformer, data: Data, loss: nn.Module) -> Phase:
     """A phase on the rows of `family_data` with a loss of families, held as the recipe says."""
     recipe, rows = system.recipe, data.train["families"]
     teacher = load_model(recipe["teacher"]) if recipe["teacher"] else load_backbone(system.backbone, recipe.max_length)
-    with torch.autocast("cpu", torch.bfloat16, enabled=bool(recipe.bf16)):  # of its own precision, kept for itself
-        vectors = Vectors(teacher, system.cache / f"embeddings{'-bf16' if recipe.bf16 else ''}")(rows["text"])
+    with _precision(system) as cache:
+        vectors = Vectors(teacher, cache)(rows["text"])
     held = HeldFamiliesLoss(model, loss, vectors, recipe["keep"], recipe["replay_weight"], bool(recipe["teacher"]))
     sampler = partial(FamilyBatchSampler, groups=data.groups["families"])
     return Phase("families", rows, held, recipe.epochs, {"batch_sampler": sampler})
