@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model_state_dict, set_peft_model_state_dict
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from transformers.utils import logging as transformers_logging
 
@@ -154,7 +154,7 @@ def save_adapter(
     system: Any = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
-    """Writes the adapter of a trained model, and proves that it reproduces the model when loaded again.
+    """Writes the adapter of a trained model in half precision, and proves that it reproduces the model.
 
     Args:
         model: Encoder with an adapter.
@@ -171,6 +171,9 @@ def save_adapter(
     """
     with atomic_folder(folder) as temporary:
         model[0].model.save_pretrained(temporary)
+        # half of the size for a change in the fourth digit of a cosine
+        weights = {name: tensor.half() for name, tensor in load_file(temporary / WEIGHTS).items()}
+        save_file(weights, temporary / WEIGHTS, {"format": "pt"})
         config = read_json(temporary / CONFIG)
         # sets have no order: sorted, equal runs write equal files
         config |= {"target_modules": sorted(config["target_modules"]), "inference_mode": True}

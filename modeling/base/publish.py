@@ -12,16 +12,16 @@ from typing import Any
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.hub import check_repo_id, push, stage
 from modeling.base import names
-from modeling.base.adapters import CONFIG, load_adapter, load_merged, read_fingerprint, save_merged
+from modeling.base.adapters import CONFIG, load_adapter, load_merged, save_merged
 from modeling.base.cards import PHASE, render_card, write_cards
-from modeling.base.models import BUNDLED_ID, base_of, load_backbone, resolve
+from modeling.base.models import base_of, load_backbone, resolve
 from modeling.base.recipe import load_recipe
 from modeling.base.rooms import get_system
 from modeling.base.system import System
 
 RESULTS = "results.json"
-# bytes of weights: what comes with the sources is cloned by everybody; with modules beside the adapter
-LIMIT, LIMIT_WITH_MODULES = 3_000_000, 4_000_000
+# bytes of weights: what comes with the sources is cloned by everybody
+LIMIT = 5_000_000
 
 
 def publish_run(
@@ -113,23 +113,20 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         The folder. `load_model("NAME")` finds it.
 
     Raises:
-        ValueError: If the run has no adapter, its weights are too large, or its base does not come with the project.
+        ValueError: If the run has no adapter, or its weights are too large.
         StagingError: If there is anything that must not be published.
         AdapterError: If the copy does not reproduce the trained model.
     """
     recipe = system.recipe
     adapter, target = recipe.run_dir / "adapter", names.RELEASED / recipe.name
     backbone = resolve(recipe.base, recipe.base_id)
-    if backbone.hub_id != BUNDLED_ID:
-        raise ValueError(f"--release needs the base that comes with the project, {BUNDLED_ID}, not {backbone.hub_id}")
     if target.exists() and not (target / CONFIG).is_file():
         raise ValueError(f"--release: {target.name} in model_cards/ is no release: give the recipe another name")
     if not adapter.is_dir():
         raise ValueError("--release needs an adapter: train with --lora")
-    limit = LIMIT_WITH_MODULES if "modules" in read_fingerprint(adapter) else LIMIT
-    if (size := sum(path.stat().st_size for path in adapter.rglob("*.safetensors"))) > limit:
+    if (size := sum(path.stat().st_size for path in adapter.rglob("*.safetensors"))) > LIMIT:
         raise ValueError(
-            f"--release: the adapter has {size:,} bytes, more than {limit:,}: train with a lower --lora-rank"
+            f"--release: the adapter has {size:,} bytes, more than {LIMIT:,}: train with a lower --lora-rank"
         )
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / recipe.name

@@ -76,7 +76,7 @@ def test_the_files_give_the_vectors_of_the_live_model_and_not_the_bases(run, bas
     folder, trained = run
     assert distance(probe_vectors(trained), probe_vectors(base)) > 0.1
     for model in (load_merged(folder / "merged"), load_adapter(folder / "adapter", base)):
-        assert distance(model.encode(TEXTS), trained.encode(TEXTS)) < 1e-4
+        assert distance(model.encode(TEXTS), trained.encode(TEXTS)) < 3e-3  # half precision
 
 
 def test_a_merged_folder_is_plain_and_names_no_local_path(run, tiny_base):
@@ -231,7 +231,7 @@ def test_training_starts_from_another_adapter(run, copied, tiny_base):
     model = adapted(tiny_base, seed=2)
     assert distance(probe_vectors(model), probe_vectors(run[1])) > 0.1
     copy_adapter(copied / "adapter", model)
-    assert distance(probe_vectors(model), probe_vectors(run[1])) < 1e-4
+    assert distance(probe_vectors(model), probe_vectors(run[1])) < 3e-3
     with pytest.raises(AdapterError, match="another shape: start from it with --lora-rank 4 --lora-alpha 4"):
         copy_adapter(copied / "adapter", adapted(tiny_base, rank=2))
     rewrite(lambda weights: {"other": weights[min(weights)]})(copied / "adapter" / WEIGHTS)

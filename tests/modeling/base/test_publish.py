@@ -158,7 +158,7 @@ def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, 
     assert fresh.returncode == 0, fresh.stderr[-3000:]
     seen = json.loads(fresh.stdout.split("RESULT")[1])
     for way in ("merged", "load_adapter", "from_pretrained"):
-        assert distance(np.array(seen[way]), trained[1]) < 1e-4, way
+        assert distance(np.array(seen[way]), trained[1]) < 3e-3, way
     base_vectors = SentenceTransformer(str(tiny_base)).encode(TEXTS)
     assert distance(np.array(seen["base"]), base_vectors) < 1e-4 and distance(base_vectors, trained[1]) > 0.1
     assert seen["modules"] == ["Transformer", "Pooling", "Normalize"]
@@ -226,7 +226,7 @@ def test_a_release_reproduces_the_trained_model(finished, tiny_base):
     assert read_json(folder / "results.json") == RESULTS
     assert names.released_models() == ["stance-demo"]
     loaded = load_adapter(folder, load_backbone(resolve(str(tiny_base), BUNDLED_ID)))
-    assert distance(loaded.encode(TEXTS), model.encode(TEXTS)) < 1e-4
+    assert distance(loaded.encode(TEXTS), model.encode(TEXTS)) < 3e-3  # half precision
 
 
 def test_what_is_not_released(finished, tiny_base, tmp_path, monkeypatch):
@@ -237,9 +237,6 @@ def test_what_is_not_released(finished, tiny_base, tmp_path, monkeypatch):
     bare = SimpleNamespace(recipe=load_recipe("stance-minilm", {"output_dir": str(tmp_path)}))
     with pytest.raises(ValueError, match="--release needs an adapter"):
         release(bare, RESULTS)
-    other = SimpleNamespace(recipe=load_recipe("stance-demo", {"base": str(tiny_base), "base_id": "org/tiny"}))
-    with pytest.raises(ValueError, match="--release needs the base that comes with the project"):
-        release(other, RESULTS)
     with monkeypatch.context() as patch, pytest.raises(ValueError, match="more than 1,000: train with a lower"):
         patch.setattr(publish, "LIMIT", 1000)
         release(system, RESULTS)
