@@ -164,8 +164,11 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16, tokens: bool
                 parts["token_embeddings"].append(pad(output["token_embeddings"], (0, 0, 0, mask.shape[1] - width)))
         return {name: torch.cat(chunks)[back] for name, chunks in parts.items()}
 
+    own = vars(model).get("forward")  # accelerate puts one there, which computes in half precision
     model.forward = chunked
     try:
         yield
     finally:
         del model.forward
+        if own is not None:
+            model.forward = own

@@ -8,6 +8,7 @@ untrained encoder that are computed once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.util.distributed import all_gather, is_dist_initialized
 from torch import Tensor, nn
 
+from dataset_scripts.base.quality import TEST_TOPICS
 from dataset_scripts.base.schema import PRO
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.keep import neighbours
@@ -202,13 +204,16 @@ def _part(texts: list[str], number: int, size: int) -> list[str]:
 
 def family_data(system: System) -> Data:
     """The families of all training corpora with generic texts among them, as a recipe's options say."""
-    recipe, frames, counts = system.recipe, [], {}
+    recipe, frames, counts = system.recipe, [], Counter()
     limits, data = recipe["per_source"], recipe.data
     limits = limits if isinstance(limits, list) else [limits] * len(data)
     for source, name, limit in zip(data, system.source_names(), limits, strict=True):
         rows = system.rows(source, "families", "train")
+        strict = [not TEST_TOPICS.search(statement) for statement in rows["statement"]]
+        counts["texts on topics that encoders are tested on, left out"] += strict.count(False)
+        rows = rows.select(np.flatnonzero(strict))
         frame = _sample(family_rows(rows, recipe["per_statement"], recipe.seed), limit, recipe.seed)
-        counts |= {f"texts of {name}": len(frame), f"families of {name}": frame["family"].nunique()}
+        counts.update({f"texts of {name}": len(frame), f"families of {name}": frame["family"].nunique()})
         frames.append(frame.assign(source=len(frames)))
     frame = pd.concat(frames, ignore_index=True)
     if frame.empty:
