@@ -9,7 +9,7 @@ import os
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from huggingface_hub.utils import disable_progress_bars
@@ -23,10 +23,16 @@ from modeling.base.recipe import axis_values
 if TYPE_CHECKING:
     import pandas as pd
 
+    from modeling.search.coded import Coded
     from modeling.search.index import Index
+    from modeling.search.questions import Axis
 
 THRESHOLDS = "0.3:0.9:0.05"
 WIDTH = 100  # characters of a text on the terminal
+EXPLAINED = (  # scores of a stated axis, and of a learned one
+    "score: above 0 nearer to the side for, in [-1, 1]",
+    "score: distance from the learned boundary, above 0 on the side for",
+)
 PICTURES = (".png", ".pdf", ".svg")
 
 app = cli.app("Texts that are embedded once, and asked any number of statements.")
@@ -41,6 +47,11 @@ StatementFile = Annotated[
     Path | None,
     typer.Option("-f", "--file", help=".txt with a statement a line, or a table with a column 'statement'."),
 ]
+CodedFile = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Table of texts coded by hand as for or against.")
+]
+TextColumn = Annotated[str | None, typer.Option(help="Of --coded (default: 'text', or the index's).")]
+LabelColumn = Annotated[str, typer.Option(help="Of --coded.")]
 Output = Annotated[
     list[str] | None,
     typer.Option("-o", "--out", help="Table (.csv, .parquet) or picture (.png, .pdf, .svg) to write; may be repeated."),
@@ -115,22 +126,56 @@ def ask(
     file: StatementFile = None,
     top: Annotated[int, typer.Option("-n", "--top", min=1, help="Matches per statement.")] = 10,
     threshold: Annotated[float | None, typer.Option(min=-1, max=1, help="Lowest cosine of a match.")] = None,
+    near_duplicates: Annotated[
+        Literal["fold", "keep"],
+        typer.Option(help="Near-identical texts, such as retweets: as one match with their number, or each."),
+    ] = "fold",
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_model,
+            metavar="MODEL",
+            help="A cross-encoder that says of each match whether it agrees; --coded, for or against the statement, "
+            "measures and calibrates it.",
+        ),
+    ] = None,
+    coded: CodedFile = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = "label",
     model: Model = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
 ) -> None:
     """Find the texts most similar to statements."""
+    from modeling.search import duplicates
+
     path = check_output(out)
     asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
+    if coded and (judge is None or len(asked) > 1):
+        raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
     opened = _open(index, model)
-    hits = opened.ask(asked, top, threshold)
+    texts = _read_coded(opened, coded, text_column, label_column)
+    fold = near_duplicates == "fold"
+    hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
     counts = hits[[f"rows_{group}" for group in opened.groups]].to_numpy()
     sizes = [sorted((-count, name) for count, name in zip(row, opened.groups, strict=True) if count) for row in counts]
     groups = [", ".join(f"{name} {-less:,}" for less, name in each) for each in sizes]
-    table = hits[["statement", "rank", "similarity", "rows"]].assign(groups=groups, text=hits["text"])
+    folded = ["texts"] if fold and (hits["texts"] > 1).any() else []
+    judged = []
+    if judge:
+        from modeling.search.judge import Judge
+
+        judging = Judge(judge)
+        if texts:
+            print(f"judge on {_found(judging.calibrate(texts, asked[0]))}")
+        hits = hits.reset_index(drop=True).join(judging(hits["text"].tolist(), hits["statement"].tolist()))
+        judged = ["verdict", "probability"]
+    table = hits[["statement", "rank", "similarity", *judged, *folded, "rows"]].assign(groups=groups, text=hits["text"])
     for statement in asked:
         found = table[table["statement"] == statement].drop(columns="statement")
         nothing = f"nothing is as similar as {threshold}: lower --threshold"
         print(f"\n{statement}\n{nothing if found.empty else markdown(found, WIDTH)}")
+    if folded:
+        print("\ntexts: near-identical ones, shown as one; --near-duplicates keep shows each")
     if path:
         write(hits, path)
 
@@ -189,36 +234,90 @@ def axis(
     min_similarity: Annotated[
         float | None, typer.Option(min=-1, max=1, help="Keep texts at least this similar to one of the sides.")
     ] = None,
+    coded: CodedFile = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = "label",
+    learn: Annotated[bool, typer.Option("--learn", help="Learn the axis from the coded texts.")] = False,
     model: Model = None,
     out: Output = None,
 ) -> None:
-    """Place texts and groups between two opposite statements.
+    """Place texts and groups between two opposite statements, and measure by coded texts how far to trust it.
 
     Beside a table NAME.csv of the texts come NAME-groups.csv and NAME.json.
     """
     paths = _outputs(out)
     opened = _open(index, model)
-    result = opened.axis(positive, negative, min_similarity)
+    texts = _read_coded(opened, coded, text_column, label_column)
+    result = opened.axis(positive, negative, min_similarity, texts, learn)
     facts = result.facts
-    print(f"\n{facts['kept']:,} of {facts['rows']:,} rows; cosine between the two sides {facts['side_cosine']:.2f}")
+    print(f"{result.verdict}\n" if coded else "")
+    if coded:
+        _print_measured(result)
+    print(f"{facts['kept']:,} of {facts['rows']:,} rows; cosine between the two sides {facts['side_cosine']:.2f}")
     if min_similarity is None:
         print("All rows are scored, those on other matters too: --min-similarity 0.4 keeps those on the topic.")
-    print(f"\n{markdown(result.groups, WIDTH)}\n\n{result.separation}")
+    print(f"\n{markdown(result.groups, WIDTH)}\n")
+    print("\n".join([*result.warnings, f"share: of a group's rows, those that are kept; {EXPLAINED[learn]}"]))
+    if result.difference is not None:
+        names = {"first": facts["first"], "second": facts["second"]}
+        print(f"\n{result.separation}\n\n{markdown(result.difference.rename(columns=names), WIDTH)}\n")
+        print(f"estimate: {names['first']} - {names['second']}; low, high: its 95 % interval (bootstrap of texts)")
+    if not coded:
+        print(result.verdict)
+    if result.wordings is not None:
+        pair = f" (AUROC of {names['first']} above {names['second']})" if result.difference is not None else ""
+        print(f"\nsingle wordings: auroc_groups{pair}, auroc_coded (of coded texts for above those against)")
+        print(markdown(result.wordings, WIDTH))
     ends = result.texts.drop_duplicates("text").sort_values("score", ascending=False, kind="stable")
     for side, part in (("for", ends.head(5)), ("against", ends.tail(5)[::-1])):
         print(f"\nnearest to the side {side}\n{markdown(part[['score', 'relevance', 'group', 'text']], WIDTH)}")
-    print()
+    print("\nrelevance: the larger of a text's mean cosines to the wordings of either side\n")
     for path in paths:
         if path.suffix.lower() in OUTPUTS:
             write(result.texts, path)
             write(result.groups, path.with_name(f"{path.stem}-groups{path.suffix}"))
             sides = {"positive": result.positive, "negative": result.negative, "model": opened.facts["model"]}
-            write_json(path.with_suffix(".json"), sides | facts)
+            tables = {name: getattr(result, name) for name in ("difference", "measured", "wordings")}
+            records = {name: table.to_dict("records") for name, table in tables.items() if table is not None}
+            write_json(path.with_suffix(".json"), sides | facts | {"usable": result.usable} | records)
         else:
             from modeling.search.plots import plot_axis
 
             plot_axis(result, path, f"{opened.label}: two opposite statements")
             print(f"drawn to {path}")
+
+
+def _read_coded(index: Index, path: Path | None, text_column: str | None, label_column: str) -> Coded | None:
+    if path is None:
+        return None
+    from modeling.search.coded import read_coded
+
+    return read_coded(index, path, text_column, label_column)
+
+
+def _found(measured: pd.DataFrame) -> str:
+    """The first row of a table of `validation.measure` in words."""
+    row = measured.iloc[0]
+    return f"{row['texts']} coded texts: AUROC {row['auroc']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def _print_measured(result: Axis) -> None:
+    """What the coded texts say of an axis, and whether the stated one would be the better."""
+    facts = result.facts["coded_texts"]
+    left_out = "".join(f"; left out, {reason}: {count}" for reason, count in facts["left_out"].items())
+    print(f"coded texts, {facts['source']}{left_out}\n{markdown(result.measured, WIDTH)}\n")
+    print(
+        f"of those for, {facts['right_for']} of {facts['texts_for']} lie above {facts['cut']:.3f}, the middle of both "
+        f"sides; of those against, {facts['right_against']} of {facts['texts_against']} below\n"
+    )
+    if facts["learned"]:
+        stated, (gain, low, high) = facts["stated"], facts["advantage"]
+        seems = "looks" if low <= 0 <= high else "is"
+        better = f"learned axis {seems} better" if gain > 0 else f"stated axis {seems} better: leave out --learn"
+        print(
+            f"on the same texts the stated axis has {stated['auroc']:.2f} [{stated['low']:.2f}, {stated['high']:.2f}]: "
+            f"the {better} (by {abs(gain):.2f}; learned - stated: {low:+.2f} to {high:+.2f})\n"
+        )
 
 
 def _open(folder: Path, model: str | None) -> Index:

@@ -24,6 +24,7 @@ from modeling.search import nearest
 from modeling.search.texts import MAX_CHARACTERS, Collection, clean, read_texts
 
 if TYPE_CHECKING:
+    from modeling.search.coded import Coded
     from modeling.search.questions import Axis
 
 MODEL = "stance-minilm"
@@ -365,12 +366,17 @@ class Index:
         return questions.align(self, queries, list(thresholds))
 
     def axis(
-        self, positive: str | Sequence[str], negative: str | Sequence[str], min_similarity: float | None = None
+        self,
+        positive: str | Sequence[str],
+        negative: str | Sequence[str],
+        min_similarity: float | None = None,
+        coded: Coded | None = None,
+        learn: bool = False,
     ) -> Axis:
         """Where texts lie between two opposite statements; see `modeling.search.questions.axis`."""
         from modeling.search import questions
 
-        return questions.axis(self, as_list(positive), as_list(negative), min_similarity)
+        return questions.axis(self, as_list(positive), as_list(negative), min_similarity, coded, learn)
 
 
 def as_list(statements: str | Sequence[str]) -> list[str]:

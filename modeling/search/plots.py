@@ -97,7 +97,8 @@ def plot_axis(axis: Axis, path: Path, title: str) -> None:
     right.axvline(0, color="black", linewidth=0.8, linestyle=":")
     right.set_ylim(0, 1.25 * right.get_ylim()[1])  # room for the legend
     right.set(xlabel="axis score (against < 0 < for)", ylabel="density (vertical lines: means)")
-    right.set_title(plain(fill(axis.separation, WIDTH)), fontsize="medium")
+    notes = [axis.separation, *([axis.verdict] if axis.measured is not None else [])]
+    right.set_title(plain("\n".join(fill(note, WIDTH) for note in notes)), fontsize="medium")
     right.legend(frameon=False, fontsize="small")
     save_figure(figure, path, title)
 

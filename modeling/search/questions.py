@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
+from sklearn.metrics import roc_auc_score
 
 from metrics.alignment_precision.alignment_precision import alignment_precision, check_threshold
 from modeling.base.evaluation import auroc_interval
+from modeling.search import validation
+from modeling.search.coded import Coded
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+FEW, FEW_SHARE = 10, 0.1  # kept rows of a group, and share of its rows, below which it is warned of
 LEAST = 1e-3  # sides closer than this cannot be told apart in float32
 
 
@@ -72,23 +77,64 @@ class Axis:
     # and quantiles of the score
     groups: pd.DataFrame
     # rows, kept, min_similarity, side_cosine (between the means of both sides); for the two largest groups first,
-    # second, auroc, low and high (its 95 % interval), see `axis`
+    # second, auroc, low and high (its 95 % interval), see `axis`; with coded texts `coded_texts`: source, left_out,
+    # learned, what `validation.Errors` says, and of a learned axis `stated` (as (all) of `measured`) and `advantage`
     facts: dict[str, Any]
+    # of first - second, see `validation.difference`; None where there are not two groups
+    difference: pd.DataFrame | None = None
+    # how well the axis orders texts coded by hand, see `validation.measure`; None without such
+    measured: pd.DataFrame | None = None
+    # where a side has several wordings, the axis of each pair alone: for, against, auroc_groups (of first above second)
+    # and auroc_coded (of the coded texts for above those against), each where there is what it is of
+    wordings: pd.DataFrame | None = None
 
     @property
     def separation(self) -> str:
-        """How far the two largest groups come apart, in words, the higher mean first; empty where there are not two."""
+        """Which of the two largest groups is nearer to the side for, and how far they come apart; empty without two."""
         if "auroc" not in self.facts:
             return ""
         first, second, auroc, low, high = (self.facts[name] for name in ("first", "second", "auroc", "low", "high"))
-        means = self.texts.groupby("group", observed=True)["score"].mean()
-        if means[first] < means[second]:
+        if auroc < 0.5:
             first, second, auroc, low, high = second, first, 1 - auroc, 1 - high, 1 - low
         interval = f"[{low:.2f}, {high:.2f}] (95\u00a0% interval; 0.5: no difference)"
-        return f"AUROC of {first} above {second}: {auroc:.2f} {interval}"
+        return f"{first} nearer to the side for than {second}: AUROC {auroc:.2f} {interval}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the axis may be used, by the texts coded by hand, and why."""
+        if self.measured is None:
+            return "not measured: only texts coded by hand can tell whether the axis lies the right way (--coded)"
+        _, texts, ones, zeros, auroc, low, high = next(self.measured.itertuples(index=False))
+        found = f"AUROC {auroc:.2f} [{low:.2f}, {high:.2f}] on {texts} coded texts ({ones} for, {zeros} against)"
+        if self.usable:
+            return f"usable: {found}"
+        cure = "code more texts" if auroc >= validation.USABLE else "word the sides otherwise, or learn it with --learn"
+        turned = "; it lies the wrong way round" if high < 0.5 else ""
+        return f"DO NOT USE THIS AXIS: {found}, which does not show {validation.USABLE:g} or more{turned}; {cure}"
+
+    @property
+    def usable(self) -> bool:
+        """Whether the interval of its AUROC on texts coded by hand begins at `validation.USABLE` or above."""
+        return self.measured is not None and bool(self.measured["low"].iloc[0] >= validation.USABLE)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known of groups of which few rows are kept."""
+        few = self.groups[(self.groups["rows"] < FEW) | (self.groups["share"] < FEW_SHARE)]
+        return [
+            f"few rows of {group}: {rows:,}, {share:.1%} of those it has; they may not stand for the others"
+            for group, rows, share in few[["group", "rows", "share"]].itertuples(index=False)
+        ]
 
 
-def axis(index: Any, positive: Sequence[str], negative: Sequence[str], min_similarity: float | None = None) -> Axis:
+def axis(
+    index: Any,
+    positive: Sequence[str],
+    negative: Sequence[str],
+    min_similarity: float | None = None,
+    coded: Coded | None = None,
+    learn: bool = False,
+) -> Axis:
     """Scores every text between two opposite sides.
 
     With unit vectors t of a text, p_i of the positive and n_j of the negative wordings, and P = mean(p_i),
@@ -110,39 +156,109 @@ def axis(index: Any, positive: Sequence[str], negative: Sequence[str], min_simil
         index: An `Index`.
         positive, negative: Wordings of the side for, and of the side against.
         min_similarity: Keep the texts whose relevance is at least this, in [-1, 1]; all if None.
+        coded: Texts coded by hand, on which the axis is measured, and by which the groups' difference is corrected.
+        learn: The score is the distance from the boundary that is learned from the coded texts, see `validation.learn`.
+            These texts themselves are placed, and it is measured, by axes that were learned without them.
 
     Raises:
-        ValueError: If a side is empty, both sides are the same to the model, or no text is relevant enough.
+        ValueError: If a side is empty, both sides are the same to the model, no text is relevant enough, too few coded
+            ones are, or an axis is to be learned from none.
     """
     if min_similarity is not None and not -1 <= min_similarity <= 1:
         raise ValueError(f"--min-similarity must be a cosine in [-1, 1], got {min_similarity}")
     if not positive or not negative:
         raise ValueError("an axis needs a statement on either side: --for and --against")
-    sides = np.stack([index.encode(list(side)).mean(axis=0) for side in (positive, negative)])
+    if learn and coded is None:
+        raise ValueError("--learn needs texts coded by hand to learn from: name them with --coded")
+    wordings = [index.encode(list(side)) for side in (positive, negative)]
+    sides = np.stack([side.mean(axis=0) for side in wordings])
     length = float(np.linalg.norm(sides[0] - sides[1]))
     if length < LEAST:
         raise ValueError("the two sides are the same to the model: word them as opposites")
+    least = -1 if min_similarity is None else min_similarity
     cosines = index.dots(sides)
     columns = {"positive": cosines[0], "negative": cosines[1]}
-    columns |= {"score": np.clip((cosines[0] - cosines[1]) / length, -1, 1), "relevance": cosines.max(axis=0)}
+    columns |= {"score": _stated(cosines, length), "relevance": cosines.max(axis=0)}
     relevance = columns["relevance"][index.rows["vector"]]
-    texts = index.rows[relevance >= (-1 if min_similarity is None else min_similarity)].reset_index(drop=True)
+    texts = index.rows[relevance >= least].reset_index(drop=True)
     if texts.empty:
         raise ValueError(
             f"no text is as similar as --min-similarity {min_similarity} to either side; the most similar one has "
             f"{relevance.max():.2f}"
         )
-    vectors = texts.pop("vector").to_numpy()
-    texts = texts.assign(text=index.texts.take(vectors).to_pylist())
-    texts = texts.assign(**{name: values[vectors] for name, values in columns.items()})
-    facts = {
+    measured, errors, facts, vectors = None, None, {}, None
+    if coded is not None:
+        coded, vectors, numbers, scores = _on_topic(index, coded, sides, least)
+        groups, known = validation.groups_of(index, numbers), numbers >= 0
+        facts = {"source": coded.source, "left_out": coded.left_out, "learned": learn}
+        if learn:
+            direction, offset, held_out = validation.learn(vectors, coded.labels)
+            columns["score"] = index.dots(direction[None])[0] + offset
+            columns["score"][numbers[known]] = held_out[known]
+            facts["stated"] = validation.measure(scores, coded.labels, groups).iloc[0].to_dict()
+            facts["advantage"] = validation.advantage(held_out, scores, coded.labels)
+            scores = held_out
+        measured, errors = validation.measure(scores, coded.labels, groups), validation.Errors.of(scores, coded.labels)
+        facts = {"coded_texts": facts | asdict(errors)}
+    numbers = texts.pop("vector").to_numpy()
+    texts = texts.assign(text=index.texts.take(numbers).to_pylist())
+    texts = texts.assign(**{name: values[numbers] for name, values in columns.items()})
+    facts |= {
         "rows": len(index.rows),
         "kept": len(texts),
         "min_similarity": min_similarity,
         "side_cosine": float(sides[0] @ sides[1] / np.prod(np.linalg.norm(sides, axis=1))),
         **_separation(texts, list(index.groups)[:2]),
     }
-    return Axis(list(positive), list(negative), texts, _by_group(texts, index.groups, len(index.rows)), facts)
+    result = Axis(list(positive), list(negative), texts, _by_group(texts, index.groups, len(index.rows)), facts)
+    result.measured = measured
+    if "auroc" in facts:
+        pair = [texts[texts["group"] == facts[name]] for name in ("first", "second")]
+        result.difference = validation.difference(*pair, errors)
+    if len(positive) + len(negative) > 2:
+        result.wordings = _wordings(index, result, wordings, numbers, vectors, coded)
+    return result
+
+
+def _on_topic(
+    index: Any, coded: Coded, sides: np.ndarray, least: float
+) -> tuple[Coded, np.ndarray, np.ndarray, np.ndarray]:
+    """Coded texts that are relevant enough, their vectors, numbers and scores on the axis between the sides."""
+    vectors, numbers = validation.embed(index, coded.texts)
+    cosines = sides @ vectors.T
+    kept = cosines.max(axis=0) >= least
+    coded = coded.keep(kept, "less similar than --min-similarity")
+    coded.check()
+    scores = _stated(cosines[:, kept], float(np.linalg.norm(sides[0] - sides[1])))
+    return coded, vectors[kept], numbers[kept], scores
+
+
+def _wordings(
+    index: Any,
+    result: Axis,
+    wordings: list[np.ndarray],
+    numbers: np.ndarray,
+    vectors: np.ndarray | None,
+    coded: Coded | None,
+) -> pd.DataFrame:
+    """The axes of single wordings, see `Axis`, by the numbers of the kept rows' texts and the coded texts' vectors."""
+    facts, groups, table = result.facts, result.texts["group"], []
+    cosines = [index.dots(side)[:, numbers] for side in wordings]
+    compared = groups.isin([facts["first"], facts["second"]]).to_numpy() if "auroc" in facts else None
+    for (i, one), (j, other) in product(enumerate(result.positive), enumerate(result.negative)):
+        row = {"for": one, "against": other}
+        if compared is not None:
+            first = (groups[compared] == facts["first"]).to_numpy()
+            row["auroc_groups"] = roc_auc_score(first, (cosines[0][i] - cosines[1][j])[compared])
+        if vectors is not None:
+            row["auroc_coded"] = roc_auc_score(coded.labels, vectors @ (wordings[0][i] - wordings[1][j]))
+        table.append(row)
+    return pd.DataFrame(table)
+
+
+def _stated(cosines: np.ndarray, length: float) -> np.ndarray:
+    """Projections of texts on the axis by their cosines to both sides, shape (2, n), which are `length` apart."""
+    return np.clip((cosines[0] - cosines[1]) / length, -1, 1)
 
 
 def _by_group(texts: pd.DataFrame, sizes: dict[str, int], total: int) -> pd.DataFrame:

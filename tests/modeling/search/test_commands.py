@@ -70,6 +70,14 @@ def test_statements_come_as_words_and_from_files(folder):
     )
 
 
+def test_near_identical_texts_are_one_hit_or_each(tmp_path, monkeypatch):
+    chosen_index(tmp_path / "index", [("for", "G"), ("RT @a: for", "B"), ("both", "G")])
+    monkeypatch.setattr(Index, "model", Chosen())
+    assert "| 1    | 1.000      | 2     | 2    | B 1, G 1 | for" in run("ask", tmp_path / "index", "for")
+    printed = run("ask", tmp_path / "index", "for", "--near-duplicates", "keep")
+    assert "| B 1    | RT @a: for" in printed and "texts" not in printed
+
+
 def test_align(folder):
     (folder / "queries.csv").write_text("statement,target\nfor,G\nagainst,B\n")
     words = ["align", folder / "index", "for", "--side", "G", "--query", "against=B", "-f", folder / "queries.csv"]
@@ -92,7 +100,8 @@ def test_axis(folder):
     facts = json.loads((folder / "a.json").read_text())
     assert (facts["positive"], facts["first"], facts["kept"]) == (["for", "rather for"], "G", 6)
     assert "6 of 6 rows; cosine between the two sides 0.45" in printed
-    assert "AUROC of G above B: " in printed
+    assert "G nearer to the side for than B: AUROC 0." in printed
+    assert "few rows of B: 2, 100.0% of those it has" in printed and "not measured: only texts coded" in printed
 
 
 @pytest.mark.parametrize(
@@ -112,6 +121,9 @@ def test_axis(folder):
         ("align INDEX for --side G --thresholds high", "--thresholds: could not convert"),
         ("align INDEX for --side G --thresholds 2", "--thresholds are cosines in [-1, 1], got 2"),
         ("align INDEX for --side G -o a.doc", "has to end in .csv, .parquet, .png, .pdf or .svg"),
+        ("axis INDEX --for for --against against --learn", "--learn needs texts coded by hand"),
+        ("axis INDEX --for for --against against --coded nothing.csv", "'nothing.csv' does not exist"),
+        ("axis INDEX --for for --against against --coded CSV", "--text-column 'text': no such column; a.csv has the"),
         ("embed nowhere.csv -o new", "nowhere.csv does not exist: check the path"),
         ("embed CSV -o new", "which column holds the texts? Name it with --text; "),
         ("embed CSV -o new --text titel", "has the columns title, body; did you mean 'title'?"),
@@ -141,6 +153,7 @@ def test_mistakes_are_told(folder, monkeypatch, words, message):
         "ask index for -n 0",
         "ask index . -o hits.xlsx",
         "align index for --side g",
+        "axis index --for for --against against --coded a.csv",
     ],
 )
 def test_what_is_cheap_to_check_is_told_before_torch_is_imported(tmp_path, root, words):

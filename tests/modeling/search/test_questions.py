@@ -68,10 +68,14 @@ def test_groups_and_their_separation(index):
     assert (axis.facts["first"], axis.facts["second"]) == ("G", "B")
     assert axis.facts["auroc"] == pytest.approx(4 / 6)
     assert 0 < axis.facts["low"] < 0.5 < axis.facts["high"] < 1  # of three rows and two, nothing is known
-    assert axis.separation.startswith("AUROC of G above B: 0.67 [0.")
-    turned = index.axis("against", "for")  # the group with the higher mean is named first
+    assert axis.separation.startswith("G nearer to the side for than B: AUROC 0.67 [0.")
+    turned = index.axis("against", "for")
     assert (turned.facts["first"], turned.facts["auroc"]) == ("G", pytest.approx(2 / 6))
-    assert turned.separation == axis.separation.replace("G above B", "B above G")
+    assert turned.separation == axis.separation.replace(
+        "G nearer to the side for than B", "B nearer to the side for than G"
+    )
+    mean = axis.difference.iloc[0]  # of G - B: .2 / 3 * 3 - -.4, all over sqrt 2
+    assert mean["estimate"] == pytest.approx(0.6 / ROOT) and mean["low"] < 0 < mean["high"]
 
 
 def test_only_texts_on_the_topic(index):
@@ -79,6 +83,7 @@ def test_only_texts_on_the_topic(index):
     assert axis.texts["row"].tolist() == [0, 3, 5]
     assert (axis.facts["kept"], axis.facts["rows"], axis.facts["auroc"]) == (3, 6, 1.0)
     assert axis.groups["share"].tolist() == pytest.approx([1 / 3, 1 / 2, 3 / 6])
+    assert axis.warnings[0].startswith("few rows of G: 1, 33.3% of those it has")
     off = chosen_index(index.folder.parent / "off", [("rather for", "G")])
     with pytest.raises(ValueError, match=r"as --min-similarity 0.9 to either side; the most similar one has 0.80"):
         off.axis("for", "against", min_similarity=0.9)
