@@ -71,6 +71,15 @@ def evaluate(
             "column of it. (default: the one that the first model records, else 'bundled')",
         ),
     ] = None,
+    without_motions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Debates not to test on, as opinion overlap -o lists them.",
+        ),
+    ] = None,
     max_rows: Annotated[int | None, typer.Option(min=1, help="Seeded sample of the rows of each source.")] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="DIR", help="Folder for table.md, results.json and plots/.")
@@ -91,7 +100,7 @@ def evaluate(
     from modeling.base.run import quiet
 
     quiet()
-    results = measure(models, system, overrides, base, out)
+    results = measure(models, system, overrides, base, out, without_motions)
     table = render(results)
     print(f"\n{table}")
     if out:
@@ -125,7 +134,12 @@ def _check_sources(system: str, sources: dict[str, list[str]]) -> None:
 
 
 def measure(
-    models: list[str], system: str, overrides: dict[str, str], base: str | None = None, folder: Path | None = None
+    models: list[str],
+    system: str,
+    overrides: dict[str, str],
+    base: str | None = None,
+    folder: Path | None = None,
+    without_motions: Path | None = None,
 ) -> dict[str, Any]:
     """Evaluates models on a system's test data: what table.md and results.json are made of.
 
@@ -135,12 +149,14 @@ def measure(
         overrides: Options of its demonstration's recipe that differ.
         base: Untrained encoder; None: the one that the first model records; "none": the same, without a column.
         folder: Plots go to its `plots/`; None draws none.
+        without_motions: Table of groups that are not tested on.
 
     Raises:
         ValueError: If a model or a source cannot be loaded; before anything that takes long.
     """
     from modeling.base.evaluation import evaluate_models
     from modeling.base.models import choose_base, labels, load_model
+    from modeling.base.overlap import LeftOut
     from modeling.base.results import demonstrate, environment, summarise
 
     loaded = {model: load_model(model) for model in dict.fromkeys(models)}
@@ -155,7 +171,10 @@ def measure(
     if compared:  # first, and once where it is one of the models
         encoders = {label[base]: loaded[base] if base in loaded else room.load_base()} | encoders
     caches = dict.fromkeys(encoders, room.cache / "embeddings")
-    evaluations = evaluate_models(room.evaluators("test"), encoders, caches, folder)
+    room.left_out = LeftOut(without_motions) if without_motions else None
+    evaluators = room.evaluators("test")
+    note = " ".join(filter(None, [note, room.left_out and room.left_out.note()]))
+    evaluations = evaluate_models(evaluators, encoders, caches, folder)
     paper, base_id = room.paper, room.backbone.hub_id
     results = {
         "system": system,

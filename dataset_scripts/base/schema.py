@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from datasets import ClassLabel, Features, List, Value
@@ -54,6 +54,11 @@ COUNTERS = _columns(
 TWEET_PAIRS = _columns("anchor", "positive", "group")
 # a query with the texts that are to come first and those that are not (section 4.1 there)
 RANKINGS = _columns("query", positives=List(TEXT), negatives=List(TEXT), group=TEXT)
+# columns that name or describe a text; in all others of words is what somebody wrote
+NAMES = {"id", "parent", "stance", "title", "language", "group", "relation", "author", "topic", "date", "domain"}
+NAMES |= {"theme", "debate", "thesis", "seen_in", "word", "polarity"}
+# configuration -> column that says what a group is about; where a corpus has several, the first is closest to its roots
+MOTIONS = {"arguments": "title", "families": "statement", "counters": "thesis"}
 
 
 def pair_row(one: str, other: str, agree: bool, relation: str, group: str) -> Item:
@@ -90,3 +95,11 @@ def tree_rows(group: str, claim: str, answers: Iterable[tuple[str, str, str]]) -
     yield (claim,), {"id": group, "parent": None, "stance": "thesis", "text": claim, "depth": 0, **shared}
     for id, stance, text in answers:
         yield (text,), {"id": id, "parent": group, "stance": stance, "text": text, "depth": 1, **shared}
+
+
+def motions(config: str, rows: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, str]]:
+    """(group, what it is about) of rows of a configuration in `MOTIONS`; of trees the theses, too."""
+    yield from ((group, motion) for group, motion in zip(rows["group"], rows[MOTIONS[config]], strict=True) if motion)
+    if config == "arguments":
+        entries = zip(rows["group"], rows["text"], rows["stance"], strict=True)
+        yield from ((group, text) for group, text, stance in entries if stance == "thesis")

@@ -41,14 +41,27 @@ def load_split(source: str, config: str, split: str, cache_dir: str | Path) -> D
     return splits[split]
 
 
-def has_config(source: str, config: str) -> bool:
-    """Whether a data set (see `load_source`) has a configuration of this name; a source out of reach has none."""
-    path = Path(source).expanduser()
+def parts(source: str) -> list[str]:
+    """The sources that one stands for: `demo` for corpora of the demonstration, any other for itself."""
+    return [f"{DEMO}:{record.demo.name}" for record in _demo_corpora(source)] if _is_demo(source) else [source]
+
+
+def list_configs(source: str) -> list[str]:
+    """The configurations of a data set (see `load_source`); ValueError if it cannot be reached."""
+    if _is_demo(source):
+        return list(dict.fromkeys(config for record in _demo_corpora(source) for config in record.configs))
+    path = _folder(source)
     try:
-        if _is_demo(source):
-            return _demo_corpus(source, config) is not None
-        return config in get_dataset_config_names(str(path) if path.is_dir() else source)
-    except (ValueError, OSError):
+        return get_dataset_config_names(str(path or source))
+    except (ValueError, OSError) as error:
+        raise _unreachable(repr(source), error) from error
+
+
+def has_config(source: str, config: str) -> bool:
+    """Whether a data set has a configuration of this name; a source out of reach has none."""
+    try:
+        return config in list_configs(source)
+    except ValueError:
         return False
 
 
@@ -64,19 +77,18 @@ def _is_demo(source: str) -> bool:
     return source.partition(":")[0] == DEMO
 
 
-def _demo_corpus(source: str, config: str) -> Metadata | None:
-    """Which corpus of the demonstration a source means for a configuration; None if none has it."""
+def _demo_corpora(source: str) -> list[Metadata]:
+    """The corpora of the demonstration that a source means."""
     name = source.partition(":")[2]
     records = {record.demo.name: record for record in map(load_metadata, list_corpora()) if record.demo}
     if name and name not in records:
         hint = suggest(name, records) or f"; it has {', '.join(records)}"
         raise ValueError(f"the demonstration has no {name!r}{hint}")
-    meant = [records[name]] if name else [record for record in records.values() if record.demo.default]
-    return next((record for record in meant if config in record.configs), None)
+    return [records[name]] if name else [record for record in records.values() if record.demo.default]
 
 
 def _load_demo(source: str, config: str, cache: str) -> DatasetDict:
-    if not (record := _demo_corpus(source, config)):
+    if not (record := next((each for each in _demo_corpora(source) if config in each.configs), None)):
         raise ValueError(f"the demonstration data ({source}) have no {config!r}")
     demo = record.demo
     builder = get_corpus(record.name).open(DEMO_FOLDER / demo.raw, config, cache_dir=cache, **demo.options)
@@ -84,23 +96,33 @@ def _load_demo(source: str, config: str, cache: str) -> DatasetDict:
     return builder.as_dataset()
 
 
-def _load(source: str, config: str, cache: str) -> DatasetDict:
+def _folder(source: str) -> Path | None:
+    """The folder that a source means; None if it means a data set on the Hub."""
     check_folder(source)
     path = Path(source).expanduser()
     if path.is_dir() and not (path / "README.md").is_file():
         raise ValueError(f"{path} has no README.md: build it with opinion corpus build CORPUS RAW -o {path}")
+    return path if path.is_dir() else None
+
+
+def _load(source: str, config: str, cache: str) -> DatasetDict:
+    path = _folder(source)
     try:
-        if not path.is_dir():
+        if path is None:
             return load_dataset(source, config, cache_dir=cache)
         if config not in (configs := get_dataset_config_names(str(path))):
             corpora = ", ".join(name for name in list_corpora() if config in load_metadata(name).configs)
             raise ValueError(f"it has {', '.join(configs)}, not {config!r}, which {corpora or 'no corpus'} has")
         return load_dataset(str(path), config, cache_dir=cache)
     except (ValueError, OSError) as error:
-        raise ValueError(
-            f"{source!r} ({config}) could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by "
-            "opinion corpus build, or a data set on the Hub"
-        ) from error
+        raise _unreachable(f"{source!r} ({config})", error) from error
+
+
+def _unreachable(source: str, error: Exception) -> ValueError:
+    return ValueError(
+        f"{source} could not be loaded: {str(error)[:300]}. Name 'demo', a folder written by opinion corpus build, or "
+        "a data set on the Hub"
+    )
 
 
 def _with_label(rows: Dataset, where: str) -> Dataset:

@@ -1,4 +1,4 @@
-"""`opinion train`, `models` and `publish`: what comes with the suite, how it is trained, and how it goes out."""
+"""`opinion train`, `models`, `overlap` and `publish`: what there is, how it is trained and tested, how it goes out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ import typer
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import read_json
+from dataset_scripts.base.tables import check_output, markdown, write_table
 from modeling.base import cli as training
 from modeling.base.names import RELEASED, released_models
+from modeling.base.recipe import SHARED, load_recipe
+
+CACHE = SHARED["cache_dir"].default
+LONGEST = 20  # rows of a list that are printed
 
 app = cli.app("Models that come with the suite, and publishing.")
 publish = cli.app(
@@ -61,6 +66,72 @@ def list_models() -> None:
                 print(f"    {each['title']} ({measure}): {base:.3f} -> {trained:.3f} on {on}")
         print()
     print("All figures, limits and an example: README.md of a model in model_cards/. Load one with load_model(NAME).")
+
+
+@app.command("overlap")
+def overlap(
+    recipe: Annotated[str | None, typer.Argument(metavar="[RECIPE]", help="Whose data; or name them all.")] = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SOURCE,...", callback=cli.split_commas, help="Corpora trained on. (default: RECIPE's)"),
+    ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SOURCE,...", callback=cli.split_commas, help="Corpora tested on. (default: RECIPE's)"),
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            callback=cli.split_commas,
+            help="Configurations to read. (default: those of RECIPE's system, or all)",
+        ),
+    ] = None,
+    near: Annotated[
+        float,
+        typer.Option(min=-1, max=1, metavar="COSINE", help="The bundled encoder's, above which motions are near."),
+    ] = 0.65,
+    show_texts: Annotated[
+        bool, typer.Option("--show-texts", help="Show texts and motions beside their places.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help=".csv of all debates on near motions.")
+    ] = None,
+    cache_dir: Annotated[str, typer.Option(help="Where vectors and prepared data are kept.")] = CACHE,
+) -> None:
+    """Compare train and test splits: texts in common (status 1 if there are any), debates on motions that are near.
+
+    opinion eval --without-motions FILE leaves the debates out that -o FILE lists.
+    """
+    if not (recipe or (train and test)):
+        raise ValueError("name a RECIPE, or both --train and --test")
+    named = load_recipe(recipe) if recipe else None
+    path = check_output(out, (".csv",))
+    from modeling.base.models import load_model  # imports torch
+    from modeling.base.overlap import LISTED, Side, near_motions, recipe_sources, shared_texts, summary
+    from modeling.base.run import quiet
+    from modeling.base.vectors import Vectors
+
+    quiet()
+    trained, tested = recipe_sources(named) if named else ([], [])
+    config = config or (named and named.options.configs)
+    cache = Path(cache_dir).expanduser()
+    ours, theirs = Side(train or trained, "train", cache, config), Side(test or tested, "test", cache, config)
+    shared = shared_texts(ours, theirs)
+    close = near_motions(ours, theirs, Vectors(load_model("bundled"), cache / "embeddings"), near)
+    hidden = [] if show_texts else ["text", "motion", "train_motion"]
+    print(f"trained on {len(ours.texts):,} texts of {', '.join(ours.texts['corpus'].unique())}\n")
+    print(markdown(summary(theirs, shared, close)))
+    for title, frame in (("texts in common", shared), (f"debates on motions with a cosine above {near:g}", close)):
+        if len(frame):
+            shown = frame.head(LONGEST).drop(columns=hidden, errors="ignore")
+            more = f"\n... and {len(frame) - LONGEST:,} more" if len(frame) > LONGEST else ""
+            print(f"\n{title}\n{markdown(shown)}{more}")
+    if path:
+        write_table(close if show_texts else close[LISTED], path)
+        print(f"\nwritten to {path}")
+    if len(shared):
+        raise typer.Exit(1)
 
 
 @publish.command("model")

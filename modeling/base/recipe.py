@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
@@ -57,6 +57,9 @@ class SystemOptions(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True, use_attribute_docstrings=True
     )
+
+    configs: ClassVar[tuple[str, ...] | None] = None
+    """configurations of corpora that the system reads texts of; None: any"""
 
     def check(self, recipe: Recipe) -> None:
         """Refuses, by a ValueError with the cure, values that do not go with the options that all systems share."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeling.base.evaluation import Evaluator
+    from modeling.base.overlap import LeftOut
 
 QUICK_ROWS = 256  # of a split in a --quick run
 
@@ -92,6 +93,7 @@ class System(ABC):
         self.recipe, self.options = recipe, recipe.options
         self.backbone = resolve(recipe.base, recipe.base_id)
         self.cache = Path(recipe.cache_dir).expanduser()
+        self.left_out: LeftOut | None = None
 
     @cached_property
     def paper(self) -> Paper:
@@ -111,8 +113,9 @@ class System(ABC):
         """The evaluators of a split, `validation` or `test`, the first with the PRIMARY metric; embeds nothing."""
 
     def rows(self, source: str, config: str, split: str, limit: int | None = None) -> Dataset:
-        """A split of a source, or a seeded sample of `limit` rows where it has more."""
-        return self.sample(load_split(source, config, split, self.cache), limit)
+        """A split of a source without what is left out, or a seeded sample of `limit` rows where it has more."""
+        rows = load_split(source, config, split, self.cache)
+        return self.sample(self.left_out.apply(rows, source) if self.left_out and split == "test" else rows, limit)
 
     def kept_similarity(self, split: str) -> list[Evaluator]:
         """The evaluator of what is forgotten, if the option `similarity` names a source of scored pairs."""

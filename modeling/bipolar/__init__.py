@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,7 @@ from modeling.base.recipe import OnlyTestSource, Positive, Recipe, Source, Syste
 class Options(SystemOptions):
     """Options of the system, with the paper's values where it has them."""
 
+    configs: ClassVar = ("counters", "similarity")
     architecture: Literal["heads", "bi-encoder", "cross-encoder"] = "heads"
     """heads: the system; bi-encoder: one encoder for points, one for counters; cross-encoder: reads both together"""
     split: Literal["clean", "official"] = "clean"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,7 @@ from modeling.base.recipe import HoldOptions, PerSource, Recipe, Source, TestSou
 class Options(HoldOptions):
     """Options of the system, with the paper's values where it has them."""
 
+    configs: ClassVar = ("quadruples", "examples", "sgts", "similarity")
     tau: float = Field(0.05, gt=0, le=10)
     """temperature of the sentence-level loss"""
     alpha: float = Field(1.0, gt=0, le=1000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,7 @@ from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, TestSou
 class Options(HoldOptions):
     """Options of the system, with the paper's values where it has them."""
 
+    configs: ClassVar = ("pairs", "triplets", "examples", "opinions", "similarity")
     objective: Literal["siamese", "triplet"] = "triplet"
     """siamese: classify pairs; triplet: place the other polarity farther away"""
     margin: float = Field(7.0, gt=0)

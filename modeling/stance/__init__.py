@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, Positiv
 class Options(HoldOptions):
     """Options of the system, with the paper's values where it has them."""
 
+    configs: ClassVar = ("pairs", "triplets", "families", "examples", "similarity", "inference", "tweets", "issues")
     objective: Literal["siamese", "triplet", "hybrid", "families"] = "hybrid"
     """siamese (pairs), triplet, hybrid (triplets for half of the epochs, then pairs), or families (ours: all triplets
     of a statement and its arguments, each text embedded once)"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -15,6 +15,7 @@ ALL = "all"
 class Options(HoldOptions):
     """Options of the system, with the paper's values where it has them."""
 
+    configs: ClassVar = ("quote", "reply", "coquote", "coreply", "examples", "dq", "cq", "dr", "cr", "similarity")
     sets: str = ALL
     """pairs to train on: quote, reply, coquote, coreply, several of them, a,b, or all that there are"""
     per_set: Positive | None = 250000

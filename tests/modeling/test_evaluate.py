@@ -146,6 +146,12 @@ def test_without_a_base_and_without_a_folder(words, other, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_debates_that_are_not_in_the_data_cannot_be_left_out(words, other, tmp_path):
+    (tmp_path / "near.csv").write_text("corpus,group\nkialo,7\n")
+    done = opinion(*words(other, out=None), "--without-motions", tmp_path / "near.csv")
+    assert done.exit_code == 2 and "no group of the test data is in it; it lists groups of kialo" in done.stderr
+
+
 def test_a_source_that_cannot_be_loaded_ends_it_before_anything_is_embedded(words, other, tmp_path):
     done = opinion(*words(other, alignment="org/tweets"))
     assert done.exit_code == 2 and "error: 'org/tweets' (tweets) could not be loaded" in done.stderr

@@ -1,0 +1,174 @@
+"""What training and test data share: texts, and debates on motions that say nearly the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from datasets import Dataset
+from sentence_transformers.util import semantic_search
+
+from dataset_scripts.base.quality import bare
+from dataset_scripts.base.schema import MOTIONS, NAMES, motions
+from dataset_scripts.base.sources import list_configs, load_source, parts, source_name
+from modeling.base.recipe import Recipe
+
+LISTED = ["corpus", "group", "cosine", "train_corpus", "train_group"]
+
+
+def recipe_sources(recipe: Recipe) -> tuple[list[str], list[str]]:
+    """The sources that a recipe trains on, and those that it is tested on, the test splits of the former among them."""
+    replay = getattr(recipe.options, "replay", None)
+    evaluated = [recipe[name] for name, source in recipe.options.sources().items() if source.evaluated]
+    tested = [name for names in evaluated if names for name in names.split(",")]
+    return list(dict.fromkeys([*recipe.data, *filter(None, [replay])])), list(dict.fromkeys([*tested, *recipe.data]))
+
+
+class Side:
+    """The texts and motions of one split of some sources.
+
+    Args:
+        sources: See `load_source`.
+        split: Configurations without it are passed over.
+        cache: Where prepared data are kept.
+        configs: Configurations whose texts are read; None: all that there are.
+
+    Attributes:
+        texts: Columns `corpus`, `letters` (`quality.bare` of the text), `place` and `text`: each text of a corpus once,
+            with the first of its places. `kialo/pairs[12]` is row 12 of the split in the configuration `pairs`.
+        motions: Columns `corpus`, `group` and `motion`, for each group the title and theses of its tree, or the
+            statements that its texts are for or against.
+
+    Raises:
+        ValueError: If a source cannot be loaded, or has none of the configurations in this split.
+    """
+
+    def __init__(self, sources: Sequence[str], split: str, cache: Path, configs: Sequence[str] | None = None) -> None:
+        texts, stated = [], []
+        for source in sources:
+            corpus = source_name(source)
+            found = {part: rows for part in parts(source) if (rows := _read(part, split, cache, configs))}
+            if not found:
+                raise ValueError(f"{source!r} has no {split} split of {', '.join(configs or ['any configuration'])}")
+            for part, rows in found.items():
+                where = source_name(part)
+                texts += [(corpus, *row) for name in rows for row in _texts(f"{where}/{name}", rows[name])]
+                stated += [(corpus, *row) for row in _motions(part, split, cache)]
+        self.texts = pd.DataFrame(texts, columns=["corpus", "letters", "place", "text"])
+        self.texts = self.texts.drop_duplicates(["corpus", "letters"], ignore_index=True)
+        self.motions = pd.DataFrame(stated, columns=["corpus", "group", "motion"]).drop_duplicates(ignore_index=True)
+
+
+def _read(source: str, split: str, cache: Path, configs: Sequence[str] | None) -> dict[str, Dataset]:
+    """Configuration -> rows of the split."""
+    chosen = [name for name in list_configs(source) if configs is None or name in configs]
+    splits = {name: load_source(source, name, cache) for name in chosen}
+    return {name: of[split] for name, of in splits.items() if split in of}
+
+
+def _texts(where: str, rows: Dataset) -> Iterator[tuple[str, str, str]]:
+    """Normal form, place and words of the rows' texts, each text once."""
+    columns = [name for name in rows.column_names if name not in NAMES]
+    first: dict[str, int] = {}
+    for name in columns:
+        for number, value in enumerate(rows[name]):
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str) and text:
+                    first.setdefault(text, number)
+    yield from ((bare(text), f"{where}[{number}]", text) for text, number in first.items())
+
+
+def _motions(source: str, split: str, cache: Path) -> Iterator[tuple[str, str]]:
+    """Groups and their motions; none where no configuration states them."""
+    config = next((name for name in MOTIONS if name in list_configs(source)), None)
+    rows = load_source(source, config, cache).get(split) if config else None
+    return motions(config, rows) if rows else iter(())
+
+
+def shared_texts(train: Side, test: Side) -> pd.DataFrame:
+    """Texts that are in both: columns `corpus` (the test's), `test`, `train` (places) and `text`."""
+    known = train.texts.drop_duplicates("letters").rename(columns={"place": "train"})[["letters", "train"]]
+    both = test.texts.rename(columns={"place": "test"}).merge(known, on="letters")
+    return both[["corpus", "test", "train", "text"]]
+
+
+def near_motions(train: Side, test: Side, vectors: Callable[[list[str]], np.ndarray], least: float) -> pd.DataFrame:
+    """The test's groups with a motion near one of training.
+
+    Args:
+        train: What is trained on.
+        test: What is tested on.
+        vectors: Texts -> unit vectors of shape (texts, dimension).
+        least: Cosine in [-1, 1] above which two motions are near.
+
+    Returns:
+        Columns `corpus`, `group`, `cosine`, `train_corpus`, `train_group`, `motion` and `train_motion`: a row for each
+        such group, the nearest first, with the nearest two of the motions.
+    """
+    if train.motions.empty or test.motions.empty:
+        return pd.DataFrame(columns=[*LISTED, "motion", "train_motion"])
+    found = semantic_search(vectors(list(test.motions["motion"])), vectors(list(train.motions["motion"])), top_k=1)
+    nearest = pd.DataFrame([hits[0] for hits in found])
+    others = train.motions.iloc[nearest["corpus_id"]].reset_index(drop=True).add_prefix("train_")
+    frame = test.motions.join(others).assign(cosine=nearest["score"])
+    frame = frame[frame["cosine"] > least].sort_values("cosine", ascending=False, kind="stable")
+    return frame.drop_duplicates(["corpus", "group"], ignore_index=True)[[*LISTED, "motion", "train_motion"]]
+
+
+def summary(test: Side, shared: pd.DataFrame, near: pd.DataFrame) -> pd.DataFrame:
+    """A row for each corpus that is tested on: its texts and debates, and how many of them training has, too."""
+    debates = test.motions.drop_duplicates(["corpus", "group"])
+    counts = {
+        "texts": test.texts["corpus"].value_counts(sort=False),
+        "in training": shared["corpus"].value_counts(),
+        "debates": debates["corpus"].value_counts(),
+        "near training": near["corpus"].value_counts(),
+    }
+    frame = pd.DataFrame(counts).reindex(test.texts["corpus"].unique()).fillna(0).astype(int)
+    return frame.rename_axis("tested on").reset_index()
+
+
+class LeftOut:
+    """Groups of corpora that are not tested on, as `opinion overlap -o` lists them.
+
+    Args:
+        path: CSV with the columns `corpus` and `group`.
+
+    Attributes:
+        rows: Corpus -> test rows that were left out so far.
+
+    Raises:
+        ValueError: If it is no such table.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{path} cannot be read as CSV ({' '.join(str(error).split())[:200]})") from None
+        if missing := [name for name in ("corpus", "group") if name not in frame]:
+            raise ValueError(f"{path} has no column {missing[0]!r}: write it with opinion overlap -o {path}")
+        self.path, self.rows = path, Counter()
+        self.groups = frame.groupby("corpus")["group"].agg(set).to_dict()
+
+    def apply(self, rows: Dataset, source: str) -> Dataset:
+        """The rows of a test split without those of the listed groups."""
+        groups = self.groups.get(source_name(source))
+        if not groups or "group" not in rows.column_names:
+            return rows
+        kept = np.flatnonzero(~pd.Series(rows["group"]).isin(groups))
+        self.rows[source_name(source)] += len(rows) - len(kept)
+        if not len(kept):
+            raise ValueError(f"{self.path} lists all groups of {source_name(source)}: there is nothing left to test on")
+        return rows.select(kept)
+
+    def note(self) -> str:
+        """What was left out; ValueError if nothing was."""
+        if not +self.rows:
+            names = ", ".join(self.groups) or "none"
+            raise ValueError(f"{self.path}: no group of the test data is in it; it lists groups of {names}")
+        parts = [f"of {name} that {self.path.name} lists ({count:,} rows)" for name, count in (+self.rows).items()]
+        return f"Without the groups {', '.join(parts)}."
