@@ -177,7 +177,7 @@ class Recipe(BaseModel):
     evaluate_on: Literal["test", "validation"] = Field("test", exclude=True)
     """split of the figures at the end; validation while a recipe is being chosen"""
     overwrite: bool = Field(False, exclude=True)
-    """discard an earlier run of this name that had other options"""
+    """discard an earlier run of this name, whatever its options, and begin again"""
     quick: bool = Field(False, exclude=True)
     """try it out in minutes: five steps on samples of all data, in a run of its own, NAME-quick"""
 

@@ -91,7 +91,7 @@ def claim_folder(recipe: Recipe) -> None:
             f"{recipe.run_dir} holds a run with other options ({changes}): choose another --output-dir, or --overwrite "
             "to discard it"
         )
-    if theirs != mine:
+    if theirs != mine or recipe.overwrite:
         if recipe.run_dir.exists():
             shutil.rmtree(recipe.run_dir.resolve())  # it may be a link, which rmtree refuses
             recipe.run_dir.resolve().mkdir()

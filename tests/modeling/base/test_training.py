@@ -368,6 +368,11 @@ def test_whose_folder_it_is(tmp_path):
     (tmp_path / "link").symlink_to(run_dir)
     claim(tmp_path / "link", overwrite=True, data="other")
     assert [path.name for path in (tmp_path / "link").iterdir()] == ["recipe.json"]
+    (run_dir / "phases").mkdir()
+    claim(run_dir, data="other")
+    assert (run_dir / "phases").is_dir()  # the same run goes on
+    claim(run_dir, overwrite=True, data="other")
+    assert not (run_dir / "phases").exists()
     # a folder that is no run is left alone
     thesis = tmp_path / "thesis" / "thesis.docx"
     thesis.parent.mkdir()
