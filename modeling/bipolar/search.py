@@ -17,6 +17,7 @@ class CounterIndex(Index):
     """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u."""
 
     LISTS = "counter-lists.faiss"
+    TOWARDS = -1
 
     @cached_property
     def ranker(self) -> BipolarEncoder | None:
@@ -27,7 +28,8 @@ class CounterIndex(Index):
     def meaning(self) -> str:
         """What a score is."""
         if self.ranker is None:
-            return f"not ranked by a classifier, the score is the similarity: {self.facts['model']} has none"
+            score = "of topics, less that of sides" if self.lens == "both" else "alone"
+            return f"not ranked by a classifier, the score is the similarity {score}: {self.facts['model']} has none"
         if (weight := self.ranker.heads.fusion_weight) is None:
             return "score: probability that the text counters the argument, by the classification head"
         return f"score: similarity + {weight:g} x log-odds that the text counters the argument, by the classifier"

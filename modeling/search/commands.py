@@ -42,6 +42,10 @@ Model = Annotated[
     str | None,
     typer.Option(callback=check_model, help="Where the model of the index is now, if it was moved.", metavar="MODEL"),
 ]
+Lens = Annotated[
+    Literal["both", "side", "topic"] | None,
+    typer.Option(help="What counts: the topic (the base's cosine), the side (the model's), or both, if the index can."),
+]
 Statements = Annotated[list[str] | None, typer.Argument(metavar="STATEMENT", help="Each in quotes.")]
 StatementFile = Annotated[
     Path | None,
@@ -87,6 +91,10 @@ def embed(
     ] = 10_000,
     batch_size: Annotated[int, typer.Option(min=1, help="Texts at once.")] = 128,
     add: Annotated[bool, typer.Option("--add", help="Add to the index, with its model; known texts are kept.")] = False,
+    lens: Annotated[
+        Literal["both", "side"],
+        typer.Option(help="side: the model alone, in half the time and space, without its base for the topic."),
+    ] = "both",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Discard an index of other texts or another model.")
     ] = False,
@@ -106,15 +114,16 @@ def embed(
             print(f"\n{out} has these rows already: nothing to do")
             return
     else:
-        options |= {"max_characters": max_characters, "overwrite": overwrite}
+        options |= {"max_characters": max_characters, "overwrite": overwrite, "lens": lens}
         index = Index.build(source, out, model=model or MODEL, **options)
     part = index.facts["parts"][-1]
     print(f"\n{Counts(**part['counts']).describe(part['source'])}")
     if add:
         print(f"  {part['known']:>9,} x known already, not embedded again")
     seconds = time.perf_counter() - start
+    model = f"{index.facts['model']}{' and its base' if index.lenses == 2 else ''}"
     print(
-        f"\n{out} is complete: {len(index):,} texts, {index.vectors.shape[1]} dimensions of {index.facts['model']}, "
+        f"\n{out} is complete: {len(index):,} texts, {index.vectors.shape[1]} dimensions of {model}, "
         f'{seconds:.0f} s\n    opinion ask {out} "A statement."'
     )
 
@@ -125,7 +134,7 @@ def ask(
     statements: Statements = None,
     file: StatementFile = None,
     top: Annotated[int, typer.Option("-n", "--top", min=1, help="Matches per statement.")] = 10,
-    threshold: Annotated[float | None, typer.Option(min=-1, max=1, help="Lowest cosine of a match.")] = None,
+    threshold: Annotated[float | None, typer.Option(min=-1, max=1, help="Lowest similarity of a match.")] = None,
     near_duplicates: Annotated[
         Literal["fold", "keep"],
         typer.Option(help="Near-identical texts, such as retweets: as one match with their number, or each."),
@@ -142,6 +151,7 @@ def ask(
     coded: CodedFile = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = "label",
+    lens: Lens = None,
     model: Model = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
 ) -> None:
@@ -152,7 +162,7 @@ def ask(
     asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
     if coded and (judge is None or len(asked) > 1):
         raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
-    opened = _open(index, model)
+    opened = _open(index, model, lens)
     texts = _read_coded(opened, coded, text_column, label_column)
     fold = near_duplicates == "fold"
     hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
@@ -169,7 +179,8 @@ def ask(
             print(f"judge on {_found(judging.calibrate(texts, asked[0]))}")
         hits = hits.reset_index(drop=True).join(judging(hits["text"].tolist(), hits["statement"].tolist()))
         judged = ["verdict", "probability"]
-    table = hits[["statement", "rank", "similarity", *judged, *folded, "rows"]].assign(groups=groups, text=hits["text"])
+    scores = [name for name in ("similarity", "topic", "side") if name in hits]
+    table = hits[["statement", "rank", *scores, *judged, *folded, "rows"]].assign(groups=groups, text=hits["text"])
     for statement in asked:
         found = table[table["statement"] == statement].drop(columns="statement")
         nothing = f"nothing is as similar as {threshold}: lower --threshold"
@@ -195,6 +206,7 @@ def align(
     thresholds: Annotated[
         str, typer.Option(metavar="START:STOP:STEP", help="Lowest similarities of a match, also as A,B,C.")
     ] = THRESHOLDS,
+    lens: Lens = None,
     model: Model = None,
     out: Output = None,
 ) -> None:
@@ -210,7 +222,7 @@ def align(
         raise ValueError(f"--thresholds: {error}; e.g. {THRESHOLDS} or 0.6,0.7") from None
     if outside := [value for value in values if not -1 <= value <= 1]:
         raise ValueError(f"--thresholds are cosines in [-1, 1], got {outside[0]:g}")
-    opened = _open(index, model)
+    opened = _open(index, model, lens)
     table = opened.align(queries, values)
     for (statement, target), part in table.groupby(["statement", "target"], sort=False):
         print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows with a group)")
@@ -320,11 +332,11 @@ def _print_measured(result: Axis) -> None:
         )
 
 
-def _open(folder: Path, model: str | None) -> Index:
+def _open(folder: Path, model: str | None, lens: str | None = None) -> Index:
     from modeling.search.index import Index
 
     quiet()
-    return Index.open(folder, model)
+    return Index.open(folder, model, lens)
 
 
 def quiet() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import uuid
 from collections import Counter
@@ -25,6 +26,7 @@ from modeling.search.texts import MAX_CHARACTERS, Collection, clean, read_texts
 
 if TYPE_CHECKING:
     from modeling.search.coded import Coded
+    from modeling.search.lenses import Lens
     from modeling.search.questions import Axis
 
 MODEL = "stance-minilm"
@@ -41,10 +43,14 @@ TOLERANCE = 5e-3  # between vectors of the same text on two machines; other mode
 
 
 class Index:
-    """Texts, their groups, and one vector for every distinct text. Made by `Index.build` or `Index.open`.
+    """Texts, their groups, and the vectors of every distinct text. Made by `Index.build` or `Index.open`.
+
+    Of an adapted model, texts are seen through two lenses (`modeling.search.lenses`): its base chooses by topic, and it
+    orders by side. Any other model is a lens of its own.
 
     The folder holds `index.json` (facts: model, sources, counts, and which subfolder is the index) and that subfolder
-    with `vectors.npy` (float32, one per distinct text) and `rows.arrow` (the rows with a text: `row` of the source,
+    with `vectors.npy` (float32, a row per distinct text: its vector; through two lenses the side's, the topic's and the
+    crowding) and `rows.arrow` (the rows with a text: `row` of the source,
     `id`, `group`, and `text`, a dictionary whose codes are the numbers of the vectors). Both are memory-mapped. A build
     makes a new subfolder and then replaces `index.json`: whoever has the old one open goes on reading it as a whole.
 
@@ -59,26 +65,32 @@ class Index:
     """
 
     LISTS: ClassVar[str] = "lists.faiss"  # made of `embeddings`
+    TOWARDS: ClassVar[int] = 1  # a statement's side; -1: the other one
 
-    def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None) -> None:
+    def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None, lens: Lens | None = None) -> None:
         self.folder, self.facts, self._model = folder, facts, model
-        self._part = folder / facts["generation"]
-        self.vectors = np.load(self._part / VECTORS, mmap_mode="r")  # unit vectors of the distinct texts, (m, d)
+        self.lenses = facts.get("lenses", 1)  # those of an older version have one
+        self.lens: Lens = lens or ("both" if self.lenses == 2 else "side")
+        self._part, d = folder / facts["generation"], facts["dimension"]
+        self._stored = np.load(self._part / VECTORS, mmap_mode="r")
+        self.vectors = self._stored[:, :d]  # unit vectors of the distinct texts by the model, (m, d)
         self.table = pa.ipc.open_file(pa.memory_map(str(self._part / ROWS))).read_all()
         self._probes = np.load(self._part / PROBES)
-        if not len(self) == len(self.texts) == facts["counts"]["distinct"]:
+        width = d if self.lenses == 1 else 2 * d + 1
+        if not len(self) == len(self.texts) == facts["counts"]["distinct"] or self._stored.shape[1] != width:
             raise ValueError(f"{VECTORS} and {ROWS} do not fit {FACTS}")
 
     @classmethod
-    def open(cls, folder: str | Path, model: Any = None) -> Self:
+    def open(cls, folder: str | Path, model: Any = None, lens: Lens | None = None) -> Self:
         """Opens a finished index. Nothing large is read before it is asked for.
 
         Args:
             folder: Written by `build`.
             model: Where its model is now, if no longer under the name that the index records; or the model itself.
+            lens: What questions go by: `topic`, `side`, or `both`, the default where the index has two.
 
         Raises:
-            ValueError: If there is no such index, or an unfinished or damaged one.
+            ValueError: If there is no such index, an unfinished or damaged one, or it has not this lens.
         """
         folder = Path(folder).expanduser()
         while True:
@@ -87,8 +99,11 @@ class Index:
                 raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
             if facts is None:
                 raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
+            if lens in ("both", "topic") and facts.get("lenses", 1) == 1:
+                cure = "embed it with an adapted model, such as stance-minilm, and --lens both"
+                raise ValueError(f"--lens {lens}: {folder} has one lens alone, that of its model; {cure}")
             try:
-                return cls(folder, facts, model)
+                return cls(folder, facts, model, lens)
             except (OSError, ValueError, EOFError) as error:
                 if _facts(folder) == facts:  # otherwise it was replaced meanwhile, and the new one is opened
                     reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
@@ -104,6 +119,7 @@ class Index:
         batch_size: int = 128,
         overwrite: bool = False,
         max_characters: int = MAX_CHARACTERS,
+        lens: Lens = "both",
         **reading: Any,
     ) -> Self:
         """Embeds a source of texts; continues what was interrupted, replaces what is damaged, repeats nothing else.
@@ -117,6 +133,8 @@ class Index:
             batch_size: Texts per forward pass.
             overwrite: Discard an index of other texts or another model; texts that it has by the same model are not
                 embedded again.
+            lens: `side` for the model alone, in half the time and space; `both` for its base beside it, if there is
+                an adapter by that name.
 
         Raises:
             ValueError: If the source cannot be read, or `out` holds something else; the message says what.
@@ -128,8 +146,8 @@ class Index:
         if entries and not entries & {FACTS, EMBEDDED}:
             raise ValueError(f"-o {folder} is not empty and no index: choose another folder")
         collection = read_texts(source, max_characters=max_characters, **reading)
-        name, model = _place(model), _load(model)
-        facts = {"model": name, "max_seq_length": getattr(model, "max_seq_length", None)}
+        name, model = _place(model), _load(model, 2 if lens == "both" else 1)
+        facts = {"model": name, "lenses": _lenses(model), "max_seq_length": getattr(model, "max_seq_length", None)}
         facts |= {"max_characters": max_characters, "columns": collection.columns, "parts": [_part(collection)]}
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / LOCK):
@@ -181,18 +199,18 @@ class Index:
         if old is not None and not old._unlike(model):
             known = pc.index_in(texts, value_set=old.texts).drop_null().to_numpy()
             for block in np.split(known, range(nearest.BLOCK, len(known), nearest.BLOCK)):
-                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old.vectors[block])
+                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old.unweighed[block])
         embedded = vectors(texts.to_pylist(), batch_size)
         with space(folder):
             part.mkdir()
             np.save(part / PROBES, probe(model))
             # by Arrow's files: numpy does not say of its own that a disk is full
             with pa.OSFile(str(part / VECTORS), "wb") as file:
-                np.save(file, embedded)
+                _save(file, embedded, _lenses(model))
             with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
                 writer.write_table(rows)
-        counts = _total(facts["parts"], len(texts))
-        write_json(folder / FACTS, {**facts, "dimension": embedded.shape[1], "counts": counts, "generation": part.name})
+        facts |= {"dimension": embedded.shape[1] // _lenses(model), "counts": _total(facts["parts"], len(texts))}
+        write_json(folder / FACTS, {**facts, "generation": part.name})
         for entry in folder.iterdir():  # who has the old one open keeps its files
             if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -200,6 +218,11 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    @property
+    def unweighed(self) -> np.ndarray:
+        """What the model made of the texts: `vectors`, and through two lenses the topics' beside them."""
+        return self._stored[:, : self.lenses * self.facts["dimension"]]
 
     @property
     def label(self) -> str:
@@ -227,7 +250,7 @@ class Index:
     def model(self) -> Any:
         """What made the vectors, loaded when first needed; raises a ValueError if it is another model now."""
         name = self.facts["model"] if self._model is None else self._model
-        model = _load(name)
+        model = _load(name, self.lenses)
         if reason := self._unlike(model):
             raise ValueError(
                 f"{self.folder} was made with {self.facts['model']!r}, and {_place(name)!r} is another model "
@@ -237,6 +260,8 @@ class Index:
 
     def _unlike(self, model: Any) -> str | None:
         """Why a model is not the one of this index, or None."""
+        if (lenses := _lenses(model)) != self.lenses:
+            return f"a text has {lenses} of its vectors instead of {self.lenses}"
         probes, tokens = probe(model), getattr(model, "max_seq_length", None)
         if probes.shape != self._probes.shape:
             return f"{probes.shape[-1]} dimensions instead of {self._probes.shape[-1]}"
@@ -254,15 +279,44 @@ class Index:
             raise ValueError("a statement is empty: give each as a sentence in quotes")
         return cleaned
 
+    def through(self, lens: Lens) -> Self:
+        """The same index, seen through another lens; with one lens there is no other."""
+        other = copy.copy(self)
+        if self.lenses == 2:
+            other.lens = lens
+            other.__dict__.pop("lists", None)
+        return other
+
     def encode(self, statements: str | Sequence[str]) -> np.ndarray:
-        """Vectors of statements, to be compared with `embeddings`; shape (n, d), float32. Raises as `clean`."""
+        """Vectors of statements, to be compared with `embeddings`; shape (n, d), float32. Raises as `clean`.
+
+        Through both lenses they have 2 d + 1 numbers, see `modeling.search.lenses.weigh`.
+        """
+        return self._seen(self._by_model(statements))
+
+    def _by_model(self, statements: str | Sequence[str]) -> np.ndarray:
+        """Vectors of statements as the model gives them, of as many lenses as the index has."""
         cleaned = self.clean(statements)  # before the model is loaded
         encoder = getattr(self.model, "index_encoder", self.model)
         return encoder.encode_query(cleaned, normalize_embeddings=True, show_progress_bar=False)
 
+    def _seen(self, vectors: np.ndarray) -> np.ndarray:
+        """What the lens of the index makes of statements' vectors by the model."""
+        if self.lens != "both":
+            return vectors[:, self._columns]
+        from modeling.search.lenses import SIDE, weigh  # imports torch
+
+        return weigh(vectors, self.TOWARDS * SIDE)
+
+    @property
+    def _columns(self) -> slice:
+        """Those that the lens reads of the stored vectors."""
+        d = self.facts["dimension"]
+        return {"both": slice(None), "side": slice(d), "topic": slice(d, 2 * d)}[self.lens]
+
     def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
-        """Vectors that statements are compared with, of k texts by their numbers; shape (k, d), float32."""
-        return self.vectors[numbers]
+        """Vectors that statements are compared with, of k texts by their numbers; shape (k, d or 2 d + 1), float32."""
+        return self._stored[numbers, self._columns]
 
     def dots(self, queries: np.ndarray) -> np.ndarray:
         """Dot products of query vectors with all texts', by blocks of the memory map; shape (queries, m)."""
@@ -289,22 +343,23 @@ class Index:
     @cached_property
     def lists(self) -> Any:
         """The FAISS index over `embeddings`, memory-mapped; made at the first question, and again if it is damaged."""
-        path, count = self._part / self.LISTS, len(self)
+        path, count = self._part / (self.LISTS if self.lens == "side" else f"{self.lens}-{self.LISTS}"), len(self)
         if (index := nearest.read(path, count)) is not None:
             return index
         own = np.sort(np.random.default_rng(0).choice(count, min(QUESTIONS, count), replace=False))
         return nearest.build(self.embeddings, count, self.encode(self.texts.take(own).to_pylist()), own, path)
 
     def ask(self, statements: str | Sequence[str], top: int = 10, threshold: float | None = None) -> pd.DataFrame:
-        """The texts most similar to each statement, by exact search.
+        """The texts most similar to each statement, by exact search through the lens of the index.
 
         Args:
             statements: One or several.
             top: Texts per statement at most.
-            threshold: Lowest cosine of a match, in [-1, 1]; none if None.
+            threshold: Lowest similarity of a match, in [-1, 1]; none if None.
 
         Returns:
-            `statement`, `rank` (from 1), `similarity`, and what `carriers` says of the text.
+            `statement`, `rank` (from 1), `similarity`, of both lenses `topic` and `side` (the cosines that it weighs),
+            and what `carriers` says of the text.
 
         Raises:
             ValueError: If an option is out of range or a statement empty.
@@ -314,12 +369,18 @@ class Index:
         if threshold is not None and not -1 <= threshold <= 1:
             raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
         statements = as_list(statements)
-        numbers, similarities = nearest.exact(self.embeddings, len(self), self.encode(statements), top)
+        vectors = self._by_model(statements)
+        numbers, similarities = nearest.exact(self.embeddings, len(self), self._seen(vectors), top)
+        alone = [self.through(lens) for lens in ("topic", "side") if self.lens == "both"]
+        parts = {}
+        for each in alone:
+            parts[each.lens] = np.einsum("nkd,nd->nk", each.embeddings(numbers), each._seen(vectors))
         hits = pd.DataFrame(
             {
                 "statement": np.repeat(np.array(statements, object), numbers.shape[1]),
                 "rank": np.tile(np.arange(1, numbers.shape[1] + 1), len(statements)),
                 "similarity": np.minimum(similarities.ravel().astype(float), 1.0),
+                **{lens: cosines.ravel().astype(float) for lens, cosines in parts.items()},
                 "vector": numbers.ravel(),
             }
         )
@@ -376,7 +437,8 @@ class Index:
         """Where texts lie between two opposite statements; see `modeling.search.questions.axis`."""
         from modeling.search import questions
 
-        return questions.axis(self, as_list(positive), as_list(negative), min_similarity, coded, learn)
+        index = self.through("side") if self.lens == "both" else self
+        return questions.axis(index, as_list(positive), as_list(negative), min_similarity, coded, learn)
 
 
 def as_list(statements: str | Sequence[str]) -> list[str]:
@@ -391,10 +453,31 @@ def probe(model: Any) -> np.ndarray:
     return np.stack([f(list(PROBED), **options) for each in models for f in (each.encode_query, each.encode_document)])
 
 
-def _load(model: Any) -> Any:
+def _load(model: Any, lenses: int) -> Any:
+    """A model, and beside it its base where two lenses are wanted and it has one; or the model that was given."""
+    if not isinstance(model, str | Path):
+        return model
     from modeling.base.models import load_model  # imports torch; what is cheap to check was checked before
+    from modeling.search.lenses import load_lenses
 
-    return load_model(model) if isinstance(model, str | Path) else model
+    return load_lenses(model) if lenses == 2 else load_model(model)
+
+
+def _lenses(model: Any) -> int:
+    """Vectors that an encoder gives a text."""
+    return getattr(model, "lenses", 1)
+
+
+def _save(file: Any, vectors: np.ndarray, lenses: int) -> None:
+    """Writes vectors in numpy's format, those of two lenses with the crowding behind them, by blocks."""
+    if lenses == 1:
+        return np.save(file, vectors)
+    from modeling.search.lenses import with_crowding
+
+    shape = (len(vectors), vectors.shape[1] + 1)
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    for block in with_crowding(vectors, nearest.BLOCK):
+        file.write(block.tobytes())
 
 
 def _place(model: Any) -> str | None:
