@@ -1,4 +1,4 @@
-"""Two lenses: the adapted encoder's vector beside its base's, weighed as written, and an index that is asked by both."""
+"""Two lenses: an adapted encoder and its base, weighed as written, and an index that is asked by both."""
 
 import json
 
@@ -90,6 +90,6 @@ def test_an_index_of_one_lens_goes_on_as_it_was_and_says_what_it_lacks(run, tmp_
     for lens in ("both", "topic"):
         with pytest.raises(ValueError, match=f"--lens {lens}: .* has one lens alone"):
             Index.open(folder, lens=lens)
-    with pytest.raises(ValueError, match="a text has 2 of its vectors instead of 1.*--overwrite"):
+    with pytest.raises(ValueError, match=r"a text has 2 of its vectors instead of 1.*--overwrite"):
         Index.build(source, folder, model=str(run))
     assert Index.build(source, folder, model=str(run), overwrite=True).lens == "both"
