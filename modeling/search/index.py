@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -49,10 +49,10 @@ class Index:
     orders by side. Any other model is a lens of its own.
 
     The folder holds `index.json` (facts: model, sources, counts, and which subfolder is the index) and that subfolder
-    with `vectors.npy` (float32, a row per distinct text: its vector; through two lenses the side's, the topic's and the
-    crowding) and `rows.arrow` (the rows with a text: `row` of the source,
-    `id`, `group`, and `text`, a dictionary whose codes are the numbers of the vectors). Both are memory-mapped. A build
-    makes a new subfolder and then replaces `index.json`: whoever has the old one open goes on reading it as a whole.
+    with `vectors.npy` (float32, a row per distinct text: its vector; of two lenses the side's, the topic's and the
+    crowding) and `rows.arrow` (the rows with a text: `row` of the source, `id`, `group`, and `text`, a dictionary whose
+    codes are the numbers of the vectors). Both are memory-mapped. A build makes a new subfolder and then replaces
+    `index.json`: whoever has the old one open goes on reading it as a whole.
 
     A subclass changes how a statement is encoded (`encode`), or what it is compared with (`embeddings`).
 
@@ -292,13 +292,17 @@ class Index:
 
         Through both lenses they have 2 d + 1 numbers, see `modeling.search.lenses.weigh`.
         """
-        return self._seen(self._by_model(statements))
+        return self._seen(self._by_model(statements, "query"))
 
-    def _by_model(self, statements: str | Sequence[str]) -> np.ndarray:
-        """Vectors of statements as the model gives them, of as many lenses as the index has."""
-        cleaned = self.clean(statements)  # before the model is loaded
-        encoder = getattr(self.model, "index_encoder", self.model)
-        return encoder.encode_query(cleaned, normalize_embeddings=True, show_progress_bar=False)
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors of texts that the index may lack, through one lens; shape (n, d), float32. Raises as `clean`."""
+        return self._by_model(texts, "document")[:, self._columns]
+
+    def _by_model(self, texts: str | Sequence[str], task: Literal["query", "document"]) -> np.ndarray:
+        """Vectors as the model gives them, of as many lenses as the index has."""
+        cleaned = self.clean(texts)  # before the model is loaded
+        encode = getattr(getattr(self.model, "index_encoder", self.model), f"encode_{task}")
+        return encode(cleaned, normalize_embeddings=True, show_progress_bar=False)
 
     def _seen(self, vectors: np.ndarray) -> np.ndarray:
         """What the lens of the index makes of statements' vectors by the model."""
@@ -369,7 +373,7 @@ class Index:
         if threshold is not None and not -1 <= threshold <= 1:
             raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
         statements = as_list(statements)
-        vectors = self._by_model(statements)
+        vectors = self._by_model(statements, "query")
         numbers, similarities = nearest.exact(self.embeddings, len(self), self._seen(vectors), top)
         alone = [self.through(lens) for lens in ("topic", "side") if self.lens == "both"]
         parts = {}

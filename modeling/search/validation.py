@@ -26,8 +26,7 @@ def embed(index: Any, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     vectors = np.empty((len(texts), index.vectors.shape[1]), np.float32)
     vectors[numbers >= 0] = index.embeddings(numbers[numbers >= 0])
     if new := [text for text, number in zip(texts, numbers, strict=True) if number < 0]:
-        encoder = getattr(index.model, "index_encoder", index.model)
-        vectors[numbers < 0] = encoder.encode_document(new, normalize_embeddings=True, show_progress_bar=False)
+        vectors[numbers < 0] = index.encode_texts(new)
     return vectors, numbers
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from modeling.base.models import load_model
 from modeling.bipolar.search import CounterIndex
-from modeling.search import lenses
+from modeling.search import lenses, validation
 from modeling.search.index import Index
 from modeling.search.lenses import TwoLenses, crowding, load_lenses, weigh, with_crowding
 from tests.tiny import TOPICS, arguments, save_run
@@ -78,6 +78,9 @@ def test_an_index_is_asked_by_topic_and_side(run, tiny_base, tmp_path):
     # sides lie on the axis of the side's lens
     axes = [each.axis(STATEMENT, "we hate the trams").texts["score"][:20] for each in (index, alone["side"])]
     assert axes[0].to_numpy() == pytest.approx(axes[1].to_numpy(), abs=1e-5)
+    coded = ["we hate the ferries", TEXTS[3]]  # of which the index lacks the first
+    vectors = [validation.embed(each, coded)[0] for each in (index.through("side"), alone["side"])]
+    assert vectors[0] == pytest.approx(vectors[1], abs=1e-5)
 
 
 def test_an_index_of_one_lens_goes_on_as_it_was_and_says_what_it_lacks(run, tmp_path):
