@@ -25,6 +25,7 @@ RANKS = 100  # texts that a person may read
 TARGETS: dict[str, dict[str, list[str]]] = yaml.safe_load(
     Path(__file__).with_name("targets.yaml").read_text(encoding="utf-8")
 )
+PER_TARGET = 400  # texts, for intervals of .05 to either side
 LEAST = 5  # a share of fewer texts jumps with each of them
 
 
@@ -283,7 +284,7 @@ class TargetAxisEvaluator(Evaluator):
 
     Args:
         rows: Columns `text`, `side` (0 con, 1 pro) and `group`, the target; other targets than those of `statements`
-            are left out, as are those with texts on one side only.
+            are left out, as are those with texts on one side only. Of each target a seeded sample of 400 is used.
         statements: Target -> "for" and "against" -> statements, one at least.
 
     Raises:
@@ -308,7 +309,8 @@ class TargetAxisEvaluator(Evaluator):
                 f"{facts['dataset']}: no target with statements has texts on both sides; {', '.join(statements)} have "
                 f"statements, and texts are on {', '.join(sides.index[:5]) or 'none'}"
             )
-        frame = frame[frame["target"].isin(self.statements)]
+        frame = frame[frame["target"].isin(self.statements)].sample(frac=1, random_state=0)
+        frame = frame.groupby("target").head(PER_TARGET).sort_index().reset_index(drop=True)
         self.texts, self.pro, self.rows = frame["text"].to_numpy(), frame["pro"].to_numpy(), len(frame)
         self.of_target: dict[str, np.ndarray] = frame.groupby("target").indices
         self.measures = {"auroc": f"mean over targets: {AUROC}"}

@@ -149,7 +149,7 @@ class StanceSystem(System):
                 result += [AlignmentEvaluator(rows, QUERIES, on_topic=True, **facts)] if len(rows) else []
         if at_the_end and (other := recipe["targets"]):
             title = "texts for and against a target, by statements of either side"
-            rows = self.rows(other, "families", "test", limit)
+            rows = self.rows(other, "families", "test")
             result.append(TargetAxisEvaluator(rows, title=title, **of_source(other, "test")))
         return result
 

@@ -54,6 +54,7 @@ def measure(corpora: list[str], changes: dict[str, Any], data: Path, cache: Path
 
     sources = [each if each.startswith("demo") else str(data / each) for each in corpora]
     options = {"data": ",".join(sources), "replay": data / "sentiwordnet", "stance": data / "kialo"}
+    options |= dict.fromkeys(("inference", "alignment", "targets"), "none")
     options |= {"similarity": data / "stsb", "cache_dir": cache, "evaluate_on": "validation"} | changes
     recipe = load_recipe("stance-minilm", {key: str(value) for key, value in options.items()})
     set_seed(recipe.seed)

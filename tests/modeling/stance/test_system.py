@@ -197,7 +197,7 @@ def test_targets_are_measured_on_their_test_split_at_the_end(make, monkeypatch):
         system = make(similarity="none", targets="org/tweets", evaluate_on=at_the_end, max_test_rows=9, max_eval_rows=9)
         monkeypatch.setattr(system, "rows", rows)
         *_, targets = system.evaluators(at_the_end)
-        assert asked[-1] == ("org/tweets", "families", "test", 9)
+        assert asked[-1] == ("org/tweets", "families", "test", None)
         assert (targets.name, targets.dataset, list(targets.statements)) == ("targets", "org/tweets (test)", ["fauci"])
         assert "targets" not in names(system.evaluators(during))
 
