@@ -105,8 +105,8 @@ def rogan_gladen(share: Any, sensitivity: Any, specificity: Any) -> Any:
     Epidemiology 107(1), equation 1.
 
     Examples:
-        >>> rogan_gladen(0.5, 0.8, 0.9)     # (0.5 - 0.1) / 0.7
-        0.571...
+        >>> round(float(rogan_gladen(0.5, 0.8, 0.9)), 3)  # (0.5 - 0.1) / 0.7
+        0.571
     """
     better = np.asarray(sensitivity) + specificity - 1
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,5 +1,10 @@
 """Near-identical texts as one hit: what counts as such, and the sums of what is folded."""
 
+import bz2
+import json
+from collections import defaultdict
+from itertools import combinations
+
 import pytest
 
 from modeling.search import duplicates
@@ -27,8 +32,9 @@ def test_what_is_near_identical(other, same):
     assert same_text(form(TWEET), form(other)) == same_text(form(other), form(TWEET)) == same
 
 
-def test_texts_without_letters_are_their_own():
-    assert not same_text(form("!!!"), form("???"))
+@pytest.mark.parametrize("texts", [("!!!", "???"), ("https://t.co/a", "https://t.co/b"), ("RT @a:", "@b")])
+def test_texts_without_words_are_their_own(texts):
+    assert not same_text(*map(form, texts))
 
 
 def test_hits_are_folded_and_their_rows_added(tmp_path, monkeypatch):
@@ -44,3 +50,19 @@ def test_hits_are_folded_and_their_rows_added(tmp_path, monkeypatch):
     assert duplicates.ask(index, ["for", "against"], top=5, threshold=0.9)["texts"].tolist() == [2, 1]
     assert duplicates.ask(index, ["for"], threshold=0.99)["texts"].tolist() == [1]
     assert len(duplicates.ask(index, ["elsewhere"], threshold=0.9)) == 0
+
+
+@pytest.mark.corpora
+def test_retweets_of_the_stream_are_found(corpora):
+    texts = defaultdict(set)
+    for path in (corpora / "twitter_stream").glob("*/*.bz2"):
+        for status in map(json.loads, bz2.decompress(path.read_bytes()).splitlines()):
+            if status.get("lang") == "en" and (original := status.get("retweeted_status")):
+                texts[original["id"]] |= {status["text"], original["text"]}
+    pairs = [(form(one), form(other)) for each in texts.values() for one, other in combinations(each, 2)]
+    assert (len(pairs), sum(same_text(*pair) for pair in pairs)) == (4292, 4278)
+    originals = defaultdict(set)
+    for original, each in texts.items():
+        for text in each:
+            originals[form(text)[0]].add(original)
+    assert (len(originals), sum(len(each) > 1 for each in originals.values())) == (5564, 20)
