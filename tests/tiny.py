@@ -72,7 +72,7 @@ def save_data(folder: Path) -> Path:
     """Writes pairs and triplets on eight topics: six for training, one each for validation and test."""
     splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
     configs = {make.__name__: make for make in (pairs, triplets, similarity, inference, quadruples, sentences)}
-    configs |= {make.__name__: make for make in (words, opinions, counters)}
+    configs |= {make.__name__: make for make in (words, opinions, counters, families)}
     configs |= {"sgts": polarity_pairs, "counters_official": counters}
     configs |= dict.fromkeys(("tweets", "issues", "examples"), texts)
     configs |= dict.fromkeys(("quote", "reply"), tweet_pairs) | dict.fromkeys(("coquote", "coreply"), co_pairs)
@@ -104,6 +104,16 @@ def triplets(topic: str) -> list[dict]:
     return [
         {"anchor": anchor, "positive": positive, "negative": negative, "group": topic}
         for positive, negative in itertools.product(arguments(topic, "pro"), arguments(topic, "con"))
+    ]
+
+
+def families(topic: str) -> list[dict]:
+    """A statement with six arguments for it and six against it."""
+    shared = {"statement": f"the town needs more {topic} .", "group": topic}
+    return [
+        {"text": text, "side": side, **shared}
+        for side, name in enumerate(("con", "pro"))
+        for text in arguments(topic, name)
     ]
 
 

@@ -291,6 +291,18 @@ def test_two_processes_equal_one(command, run_here, tmp_path):
     assert accuracy[1] == pytest.approx(accuracy[0], abs=0.01)
 
 
+def test_two_processes_learn_from_families_what_one_learns(command, run_here, tmp_path, tiny_data):
+    base = save_encoder(tmp_path / "base", dropout=0.0)
+    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "objective": "families", "keep": 1}
+    changes |= {"batch_size": 24, "epochs": 1, "eval_steps": 6, "replay": tiny_data}
+    run_here(tmp_path / "one", **changes)
+    run(command(tmp_path / "two", TORCHRUN, world_size=2, **changes))
+    one, two = (losses(tmp_path / name / "stance-demo") for name in ("one", "two"))
+    # distances, and the mean over anchors, are of all texts of a batch, whichever process embeds them
+    assert len(one) == 6 and two == pytest.approx(one, rel=1e-3)
+    assert np.std(one) > 0.003
+
+
 # one process reads its best checkpoint late, as on a busy machine
 SLOW = """
 import os, runpy, sys, time
