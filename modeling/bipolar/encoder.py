@@ -16,7 +16,8 @@ from huggingface_hub import snapshot_download
 from sentence_transformers import SentenceTransformer
 
 from modeling.base.adapters import AdapterError
-from modeling.base.models import BUNDLED, load_model, local_folder, unreachable
+from modeling.base.models import load_model, local_folder, unreachable
+from modeling.base.names import BUNDLED, check_model
 from modeling.bipolar.files import encoder_of, heads_of
 from modeling.bipolar.heads import BipolarHeads
 
@@ -64,6 +65,7 @@ class BipolarEncoder:
         """
         source = local_folder(name)
         if str(name) != BUNDLED and not source.is_dir():
+            check_model(str(name))
             try:
                 source = Path(snapshot_download(str(name), revision=revision, token=token))
             except (OSError, ValueError) as error:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import datasets
@@ -46,23 +43,6 @@ def built(raw, tmp_path, corpus):
     result = corpus("build", "kialo", raw, "-o", out)
     assert result.exit_code == 0, result.output
     return out, result
-
-
-def test_list_and_help_import_nothing_heavy():
-    code = (
-        "import sys, contextlib; from dataset_scripts.commands import app\n"
-        "for words in (['list'], ['build', 'yelp', '--help']):\n"
-        "    with contextlib.suppress(SystemExit): app(words)\n"
-        "print([m for m in ('datasets', 'pandas', 'pyarrow', 'numpy', 'matplotlib', 'torch') if m in sys.modules])"
-    )
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
-    printed = " ".join(done.stdout.split())
-    assert "kialo pro and con arguments in debate trees" in printed
-    # of Yelp: its configurations, its raw data, its options and no others
-    assert "pairs two reviews of one business" in printed and "yelp_academic_dataset_review.json" in printed
-    assert "--share NUMBER share of the businesses that are read" in printed and "--all-languages" not in printed
-    assert printed.endswith(" []")
 
 
 def test_a_build_has_files_summary_card_and_loads(built, tmp_path):

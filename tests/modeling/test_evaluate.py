@@ -1,44 +1,17 @@
 """`opinion eval`: columns, bases, the paper's figures, what is kept, and how mistakes are answered."""
 
 import json
-import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
-from modeling.base.rooms import systems
 from modeling.evaluate import _system_of, app
 from tests.tiny import save_encoder
-
-DRIVER = """
-import sys
-from modeling.evaluate import app
-try:
-    app(sys.argv[1:])
-finally:
-    print("LOADED:", *sorted({"torch", "transformers", "datasets", "pandas"} & set(sys.modules)))
-"""
 
 
 def opinion(*words):
     return CliRunner().invoke(app, ["eval", *map(str, words)])
-
-
-@pytest.mark.parametrize("words", [["--help"], ["bundled", "--on", "/nowhere"], ["bundled", "--system", "astrology"]])
-def test_help_and_mistakes_load_nothing_slow(root, words):
-    done = subprocess.run([sys.executable, "-c", DRIVER, "eval", *words], cwd=root, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "LOADED:" and "Traceback" not in done.stderr
-    if words == ["--help"]:
-        for option in ("--stance", "--targets", "--benchmarks", "--opinions", "--sentiment", "--counters"):
-            assert f"{option} TEXT" in done.stdout
-
-
-def test_the_command_names_no_system(root):
-    text = (root / "modeling" / "evaluate.py").read_text(encoding="utf-8").lower()
-    assert [name for name in systems() if re.search(rf"\b{name}\b", text)] == []
 
 
 @pytest.mark.parametrize(

@@ -96,15 +96,6 @@ def sixth(tmp_path, monkeypatch):
     vars(modeling).pop("agreement", None)
 
 
-def test_systems_are_folders():
-    assert "base" not in rooms.systems()  # which has the contract in its system.py
-    for name in rooms.systems():
-        assert rooms.get_system(name).__name__ == f"{name.title()}System"
-        assert rooms.get_options(name).__name__ == "Options"
-    with pytest.raises(ValueError, match="unknown system 'stanc'; choose one of "):
-        rooms.get_system("stanc")
-
-
 def test_an_incomplete_system_cannot_be_made():
     half = type("Half", (System,), {"load_data": lambda self: Data({}, [])})
     with pytest.raises(TypeError, match=r"abstract methods .*evaluators.*phases"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 import datasets
 import pyarrow.parquet as pq
@@ -13,13 +12,10 @@ import yaml
 from typer.testing import CliRunner
 
 from dataset_scripts.base.hub import publish_dataset
-from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
-from dataset_scripts.base.sources import DEMO_FOLDER
 from dataset_scripts.commands import app
 from dataset_scripts.twitter_stream.builder import TwitterStream
 from dataset_scripts.twitter_stream.rankings import BENCHMARKS
 from dataset_scripts.twitter_stream.sets import SETS
-from tests.dataset_scripts.twitter_stream.count_tweets import count
 from tests.dataset_scripts.twitter_stream.streams import conversations, delete, reply, said, status, tables, write
 
 SALT = ["--salt", "salt of the seas"]
@@ -81,19 +77,6 @@ def test_the_summary_says_what_was_read(built):
     assert summary(built)["empty"] == {} and summary(built)["options"].keys() == {"seed", "test", "validation"}
 
 
-def test_an_independent_count_finds_the_same_in_the_demonstration(tmp_path):
-    expected = count(DEMO_FOLDER / "tweets")
-    assert run(DEMO_FOLDER / "tweets", tmp_path / "out", *SHARES)[0] == 0
-    configs = summary(tmp_path / "out")["configs"]
-    facts = configs["quote"]["facts"]
-    assert {name: configs[name]["facts"]["pairs found"] for name in SETS} == expected["pairs"]
-    assert facts["tweet: usable"] == expected["tweets"]["usable"]
-    assert sum(number for fact, number in facts.items() if fact.startswith("tweet:")) == expected["tweets"]["distinct"]
-    names = {"statuses": "line: status", "retweets replaced": "retweets, replaced by the tweet"}
-    names |= {"blank": "line: blank", "delete notices": "line: delete notice"}
-    assert {name: facts[fact] for name, fact in names.items()} == {name: expected["lines"][name] for name in names}
-
-
 def test_it_is_published_privately_only_with_the_hashes_and_without_accounts_links_or_ids(built):
     for path in built.rglob("*.parquet"):
         rows = pq.read_table(path).to_pylist()
@@ -106,19 +89,6 @@ def test_it_is_published_privately_only_with_the_hashes_and_without_accounts_lin
     staged = publish_dataset(built, "org/tweets", private=True, dry_run=True)
     assert "benchmark_tweets.parquet" in staged["files"] and staged["skipped"] == []
     assert "benchmark_tweets" not in str(yaml.safe_load(card.split("---")[1])["configs"])
-
-
-def test_a_build_leaves_out_the_benchmarks_of_another(raw, built, tmp_path):
-    assert run(raw, tmp_path / "out", *SHARES, *SALT, "--seed", "3", "--exclude", built)[0] == 0
-    first, second = (
-        [row for splits in tables(out).values() for rows in splits.values() for row in rows]
-        for out in (built, tmp_path / "out")
-    )
-    ranked = {text for row in first if "query" in row for text in (row["query"], *row["positives"], *row["negatives"])}
-    used = {text for row in second for value in row.values() for text in ([value] if isinstance(value, str) else value)}
-    assert len(ranked) > 500 and len(used) > 500 and ranked & used <= {said("the same")}
-    assert summary(tmp_path / "out")["configs"]["quote"]["facts"]["answer: excluded"] > 500
-    assert summary(tmp_path / "out")["options"]["exclude"] == ["tweets"]
 
 
 @pytest.mark.parametrize(
@@ -140,13 +110,6 @@ def test_wrong_options_are_refused_before_anything_is_read(raw, tmp_path, option
     code, errors = run(raw, tmp_path / "out", *options)
     assert code == 2 and f"error: {message}" in errors and "goes on from" not in errors
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_extra_is_named(raw, tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "dataset_scripts.twitter_stream.mining", raising=False)
-    monkeypatch.setitem(sys.modules, "daft", None)
-    code, errors = run(raw, tmp_path / "out")
-    assert code == 2 and "error: mining needs daft: pip install 'opinion-transformers[scale]'" in errors
 
 
 def test_data_without_stream_files_or_usable_rows(tmp_path):
@@ -202,14 +165,6 @@ def test_what_lies_in_the_work_folder_is_used_only_where_it_fits(tmp_path):
     code, errors = run(raw, out, *options)
     assert code == 2 and "no usable row" in errors
     assert tables(out)["reply"]["train"]  # the build before is as it was
-
-
-def test_opened_as_a_builder_of_datasets(raw, tmp_path):
-    builder = TwitterStream.open(raw, "dr", cache_dir=tmp_path, test=0.3, validation=0.2)
-    builder.download_and_prepare()
-    loaded = builder.as_dataset()
-    assert set(loaded) == {"validation", "test"} and loaded["test"].features == RANKINGS != TWEET_PAIRS
-    assert builder.facts["line: status"] == 2430
 
 
 @pytest.mark.corpora

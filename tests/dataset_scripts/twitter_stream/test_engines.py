@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dataset_scripts.twitter_stream import mining, pairing, parsing
-from dataset_scripts.twitter_stream.engine import engine_errors, start_engine, write_rows
+from dataset_scripts.twitter_stream.engine import start_engine, write_rows
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
@@ -53,14 +53,6 @@ def test_addresses_that_are_none_or_do_not_answer_are_refused(native):
     for address in ("ray://nowhere.example:10001", "head", ":1", "head:x"):
         with pytest.raises(ValueError, match=f"^--address must be host:port .*'{address}'"):
             start_engine("ray", address)
-
-
-def test_failures_of_an_engine_say_what_to_do(native):
-    message = r"stopped \(last\); what was finished is kept, give the same command again"
-    with pytest.raises(OSError, match=message), engine_errors():
-        raise RuntimeError("first\nlast\n")
-    with pytest.raises(ValueError, match=r"^--test is wrong$"), engine_errors():
-        raise ValueError("--test is wrong")
 
 
 def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, monkeypatch):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import random
-from collections import Counter
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -148,25 +147,6 @@ def test_no_text_and_no_conversation_is_in_two_splits(mined):
     assert sum(map(len, groups.values())) == len(set.union(*groups.values())) == counts.tweets["conversations"] == 90
 
 
-def test_one_pair_of_each_answered_tweet(mined):
-    rows = [row for rows in table(mined[0], "reply").values() for row in rows]
-    # 90 conversations with a tweet and 8 replies, each of which has one, less those that were left out
-    counts = mined[1].sets["reply"]
-    assert len(rows) == 90 * 9 - sum(number for reason, number in counts.items() if reason.startswith("pair:"))
-    assert max(Counter(row["anchor_id"] for row in rows).values()) == 1
-    for row in rows:
-        step = row["positive_id"] - row["anchor_id"]
-        assert 1 <= step <= 8 if row["anchor_id"] % 1000 == 0 else step == 200
-
-
-def test_draws_take_every_answer_alike(mined):
-    drawn = Counter(row["positive_id"] % 1000 for rows in table(mined[0], "quote").values() for row in rows)
-    assert set(drawn) == set(range(101, 109)) and max(drawn.values()) < 25  # 11 each on average
-    both = [(row["anchor_id"], row["positive_id"]) for rows in table(mined[0], "coquote").values() for row in rows]
-    assert all(one != other and one // 1000 == other // 1000 for one, other in both)
-    assert 20 < sum(one < other for one, other in both) < 70  # either order
-
-
 def repacked(folder, stream):
     """The same statuses in another order, under other names, packed in other ways, some of them twice."""
     items = [line for path in stream for line in bz2.decompress(path.read_bytes()).splitlines()]
@@ -188,15 +168,6 @@ def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_p
     assert built == tables(mined[0])
     assert (counts.tweets, counts.sets) == (mined[1].tweets, mined[1].sets)
     assert pq.read_table(tmp_path / "out" / mining.HASHES) == pq.read_table(mined[0] / mining.HASHES)
-
-
-def test_another_seed_draws_others(mined, stream, tmp_path):
-    built, counts = run(tmp_path, stream, None, **{**OPTIONS, "seed": 7})
-    assert counts.tweets == mined[1].tweets
-    before = tables(mined[0])
-    for name in ("quote", "coreply", "dq"):
-        drawn = [{row.get("anchor", row.get("query")) for row in each[name]["test"]} for each in (built, before)]
-        assert len(drawn[0] & drawn[1]) < min(map(len, drawn))
 
 
 def test_a_limit_takes_the_first_of_the_draw_and_large_sets_are_several_files(mined, stream, tmp_path, monkeypatch):

@@ -60,14 +60,6 @@ def test_a_window_is_cut_into_batches_of_neighbours(monkeypatch):
     assert all(lengths[batch].tolist() == sorted(lengths[batch], reverse=True) for batch in result)
 
 
-def test_padding_saved():
-    # 256 rows of lengths 1 ... 256 in batches of 8 are one window of 32 batches: eight neighbours span 7
-    lengths = np.random.default_rng(7).permutation(256) + 1
-    result = by_length(lengths, 8)
-    assert [np.ptp(lengths[batch]) for batch in result] == [7] * 32
-    assert [max(lengths[batch]) for batch in result] != sorted((max(lengths[batch]) for batch in result), reverse=True)
-
-
 def test_incomplete_batches_are_dropped_other_rows_in_each_epoch():
     epochs = [by_length(range(1, 11), 4, epoch=epoch) for epoch in range(6)]  # 10 = 2 x 4 + 2
     assert all([len(batch) for batch in result] == [4, 4] and len(set(chain(*result))) == 8 for result in epochs)

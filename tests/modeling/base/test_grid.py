@@ -9,7 +9,6 @@ import yaml
 
 from modeling.base import run as running
 from modeling.base.grid import grid_frame, write_grid
-from modeling.base.plots import CYCLE
 from modeling.base.recipe import expand_grid, load_recipe
 
 
@@ -69,13 +68,6 @@ def test_seeds_are_taken_together(tmp_path, figures):
     assert np.ptp(bars.lines[2][0].get_segments()[0][:, 1]) == pytest.approx(0.2)
 
 
-def test_nothing_but_seeds(tmp_path, figures):
-    finished = [({"seed": seed}, facts(value)) for seed, value in ((1, 0.5), (2, 0.7))]
-    table, written = write_grid(finished, tmp_path, "some-recipe")
-    assert cells(table) == [["", "base", "trained"], ["dq_ndcg", "/ 0.500", "/ 0.600 ± 0.141"]]
-    assert (written, figures) == ([tmp_path / "seed.md"], [])
-
-
 @pytest.mark.parametrize(
     ("bases", "expected"),
     [
@@ -114,25 +106,6 @@ def test_measures_that_not_all_runs_have(tmp_path):
 def test_the_main_axis(axes, main):
     points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
     assert grid_frame([(values, facts(0.5)) for values in points])[1] == main
-
-
-def test_the_picture(tmp_path, figures):
-    sizes = {50: 0.76, 2: 0.6, 5: 0.7, 10: 0.75}
-    finished = [
-        ({"batch_size": size, "objective": objective}, facts(value - low, paper=0.7))
-        for objective, low in (("mnrl", 0), ("triplet", 0.2))
-        for size, value in sizes.items()
-    ]
-    write_grid(finished, tmp_path, "some-recipe")
-    (axis,) = [axis for axis in figures[0].axes if axis.get_visible()]
-    mnrl, triplet = (bars.lines[0] for bars in axis.containers)
-    assert list(mnrl.get_xdata()) == [2, 5, 10, 50]  # in order, whatever the grid's was
-    assert list(mnrl.get_ydata()) == pytest.approx([0.6, 0.7, 0.75, 0.76])
-    assert (mnrl.get_color(), triplet.get_color()) == CYCLE[:2]
-    assert axis.get_xscale() == "log"
-    assert [label.get_text() for label in axis.get_xticklabels()] == ["2", "5", "10", "50"]
-    names = {text.get_text() for text in figures[0].legends[0].get_texts()}
-    assert names == {"objective=mnrl", "objective=triplet", "paper", "untrained base"}
 
 
 def test_a_grid_is_run_and_a_point_that_fails_is_named(tmp_path, monkeypatch, capsys):

@@ -1,11 +1,10 @@
 """Pictures: what is told apart is drawn apart, each kind is drawn of few and of no values, any format is written."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from modeling.base.plots import CYCLE, OTHER, densities, dots, group_colours, lines, scatter
+from modeling.base.plots import CYCLE, OTHER, densities, group_colours
 
 SIGNATURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
@@ -45,48 +44,6 @@ def test_a_picture_is_of_the_format_that_its_name_says(tmp_path, ending):
     assert first == second
     with pytest.raises(ValueError, match=r"p\.jpeg' has to end in \.png, \.pdf or \.svg"):
         densities({"base": {"low": values(0)}}, tmp_path / "p.jpeg", "title")
-
-
-def test_dots_are_ours_with_intervals_and_rings_of_the_paper(figures, tmp_path):
-    frame = pd.DataFrame(
-        [
-            ("ours", "cosine", "laptop", "all", 0.4, 0.3, 0.5),
-            ("ours", "WMD", "laptop", "all", 0.2, np.nan, np.nan),
-            ("paper", "WMD", "laptop", "all", 0.25, np.nan, np.nan),
-            ("paper", "SPICE", "phone", "different", 0.1, np.nan, np.nan),
-            ("ours", "SPICE", "phone", "different", np.nan, np.nan, np.nan),
-        ],
-        columns=["who", "model", "data", "metric", "value", "low", "high"],
-    )
-    dots(frame, tmp_path / "p.png", "title", "Pearson", panel="metric")
-    left, right = figures[0].axes
-    assert [label.get_text() for label in left.get_yticklabels()] == ["cosine", "WMD", "SPICE"]
-    *ours_and_papers, _ = left.lines  # the last one is the origin
-    assert {line.get_markerfacecolor() == "none": list(line.get_xdata()) for line in ours_and_papers} == {
-        False: [0.4, 0.2],
-        True: [0.25],
-    }
-    assert list(right.lines[0].get_xdata()) == [0.1]
-    assert [text.get_text() for text in figures[0].legends[0].texts] == ["laptop", "laptop, paper", "phone, paper"]
-
-
-def test_lines_and_points(figures, tmp_path):
-    frame = pd.DataFrame(
-        [
-            ("ours", "a", 30, 0.5, 0.4, 0.6, "test"),
-            ("ours", "a", 10, 0.4, 0.3, 0.5, "test"),
-            ("paper", "a", 10, 0.7, None, None, "test"),
-        ],
-        columns=["who", "model", "x", "value", "low", "high", "data"],
-    )
-    lines(frame, tmp_path / "p.png", "title", "K", "accuracy")
-    ours, paper = figures[0].axes[0].lines
-    assert (list(ours.get_xdata()), list(ours.get_ydata())) == ([10, 30], [0.4, 0.5])
-    assert paper.get_linestyle() == ":" and ours.get_linestyle() == "-"
-    frame = pd.DataFrame({"model": ["a", "a", "b"], "x": [0, 1, 2], "y": [0, 1, 2], "class": ["neg", "pos", "pos"]})
-    scatter(frame, tmp_path / "p.png", "title", "x", "y", colour="class")
-    points = figures[1].axes[0].collections[0]
-    assert len({tuple(colour) for colour in points.get_facecolors()}) == 2
 
 
 def test_parties_have_the_colours_that_people_expect():

@@ -1,12 +1,10 @@
 """The paper's figures beside ours, and what a run says of itself."""
 
 import json
-from importlib.metadata import version
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
 from dataset_scripts.base.tables import markdown
 from modeling.base.paper import Paper
@@ -15,8 +13,6 @@ from modeling.base.results import (
     comparison,
     demonstrate,
     demonstrations,
-    environment,
-    legend,
     print_report,
     render_summary,
     summarise,
@@ -143,14 +139,6 @@ def test_the_paper_stands_beside_our_figures():
     assert comparison(results, heads={"trained": "paper"}, base=None)["paper"].values.tolist()[2] == [0.8, -0.1]
 
 
-def test_measures_are_explained_once():
-    evaluations = [evaluation(f"sgts_{data}", "auroc", data) for data in ("mr", "imdb")]
-    for each in evaluations:
-        each["measures"] |= dict.fromkeys((f"{each['name']}_n", f"{each['name']}_all"), "pairs")
-    assert legend({"evaluations": evaluations}) == "auroc: the auroc."
-    assert legend({"evaluations": evaluations}, "measures") == "auroc: the auroc; n, all: pairs."
-
-
 def test_our_rows_below_the_papers(paper):
     evaluations = [
         evaluation("a", "ndcg", "my-tweets", first=0.5, second=0.25),
@@ -249,9 +237,6 @@ def test_the_report_of_a_run(tmp_path, capsys, paper):
     for part in ("Paper: a big encoder.", "1,200 | 0.250 | 0.500 |", "Table 7", "| 0.12 | -0.50 |"):
         assert part in printed
     assert f'SentenceTransformer("{tmp_path / "merged"}")' in printed
-
-
-def test_the_environment_names_what_computes(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
-    assert (environment()["torch"], environment()["device"]) == (version("torch"), "CPU (3 threads)")
+    assert "Too few rows" not in printed
+    print_report(results | {"evaluations": [results["evaluations"][0] | {"rows": 20}]}, tmp_path)
+    assert "Too few rows to tell models apart: d (test) 20." in capsys.readouterr().out

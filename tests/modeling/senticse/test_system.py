@@ -239,35 +239,3 @@ def test_the_paper_s_pooling(make):
     expected = nn.functional.normalize(torch.tanh(model[2].linear(first)), dim=1)
     torch.testing.assert_close(model(dict(features))["sentence_embedding"], expected)
     assert model.max_seq_length == 32 and model.model_card_data.base_model == "org/tiny"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"indicator": "both"}, "--indicator both: choose from paper, code"),
-        ({"pooling": "cls_mlp", "keep": 0}, "use --lora false, or --pooling mean"),
-        ({"pooling": "cls_mlp", "lora": "false", "keep": 1}, "begins with others: use --keep 0 --replay none"),
-    ],
-)
-def test_wrong_options(make, options, message):
-    with pytest.raises(ValueError, match=message):
-        make(**options)
-
-
-# table 3: RoBERTa and SentiCSE-RoBERTa
-PRINTED = {"imdb": (0.06, 0.77), "sst2": (0.05, 0.72), "yelp": (0.06, 0.82), "amazon": (0.02, 0.56), "mr": (0.04, 0.69)}
-
-
-def sgts(system, settings=None):
-    figures = system.paper.printed(settings or system.recipe)
-    return {name: figure for name, figure in figures.items() if name.startswith("sgts")}
-
-
-def test_figures_of_the_paper(make):
-    figures = sgts(make(masking=0.1))
-    expected = {f"sgts_{data}_spearman": (data, *values) for data, values in PRINTED.items()}
-    expected["sgts_spearman"] = ("mr", *PRINTED["mr"])
-    assert {key: (each["data"], each["base"], each["trained"]) for key, each in figures.items()} == expected
-    assert {each["table"] for each in figures.values()} == {"Table 3"}
-    assert {each["trained"] for each in sgts(make(tau=0.1)).values()} == {None}
-    assert sgts(make(), make().paper.headline) == figures

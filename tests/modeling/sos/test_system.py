@@ -105,38 +105,3 @@ def test_evaluators(make, tiny_data, second):
     assert both.rows == 72
     fewer = make(reviews=tiny_data, opinions="none", similarity="none", data="nowhere/to-be-found").evaluators("test")
     assert [evaluator.name for evaluator in fewer] == ["triplets"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"margin": 7}, "--margin 7 cannot be met on unit vectors"),
-        ({"keep": 1, "normalised": "false"}, "--keep and --replay compare unit vectors: they need --normalised true"),
-    ],
-)
-def test_options_out_of_range(make, options, message):
-    with pytest.raises(ValueError, match=message):
-        make(**options)
-
-
-# as printed in tables 5 and 6: Pearson overall and among different pairs, laptop and restaurant
-METRICS = [
-    f"opinions_{domain}_{key}" for key in ("pearson", "pearson_different") for domain in ("laptop", "restaurant")
-]
-
-
-@pytest.mark.parametrize(
-    ("options", "printed"),
-    [
-        ({"objective": "siamese", "data": "org/yelp"}, [0.515, 0.747, 0.389, 0.232]),
-        ({"margin": 1, "data": "org/amazon"}, [0.584, 0.634, 0.249, 0.268]),
-        ({"margin": 7, "data": "org/yelp"}, [0.606, 0.794, 0.396, 0.275]),
-        ({"margin": 7, "data": "org/amazon"}, [None] * 4),
-        ({"margin": 7, "data": "org/yelp,org/amazon"}, [None] * 4),
-    ],
-)
-def test_figures_of_the_paper(make, options, printed):
-    system = make(normalised="false", **options)
-    figures = system.paper.printed(system.recipe)
-    assert [figures[metric]["trained"] for metric in METRICS] == printed
-    assert [figures[metric]["base"] for metric in METRICS] == [0.430, 0.450, 0.156, 0.119]

@@ -4,7 +4,6 @@ from math import log
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
 from dataset_scripts.base.metadata import get_corpus
 from dataset_scripts.tweet_stance import TESTED
@@ -91,25 +90,6 @@ def test_topics_by_hand():
     assert figures["mean_same"] == pytest.approx(np.cos(np.radians(10)), abs=1e-6)
     assert figures["mean_other"] == pytest.approx(0, abs=1e-6)
     assert evaluator.metrics(np.array([0.1, 0.1, 0.5, 0.1]))["auroc"] == 0.25  # beaten twice, level twice
-
-
-def test_every_picture_tells_its_groups_apart(tmp_path, figures):
-    topic = pairs([0] * 6, [0.9, 0.8, 0.3, 0.5, 0.1, -0.2], "group")
-    topic["group"] = list("aabbcc")
-    evaluators = [
-        StanceEvaluator(PAIRS, **FACTS),
-        TopicEvaluator(topic, **FACTS),
-        InferenceEvaluator(pairs([0, 0, 1, 1, 2, 2], [0.1, 0.3, 0.5, 0.6, 0.9, 0.2]), **FACTS),
-    ]
-    for number, evaluator in enumerate(evaluators):
-        evaluator.draw({"base": evaluator.scores(Chosen())}, tmp_path / "a.png")
-        axis = figures[number].axes[0]
-        curves, means = ([line for line in axis.lines if (len(line.get_xdata()) > 2) == long] for long in (True, False))
-        for drawn in (curves, means):
-            assert len({to_hex(line.get_color()) for line in drawn}) == len(evaluator.groups) == len(drawn)
-        fills = {to_hex(fill.get_facecolor()[0]) for fill in axis.collections}
-        assert fills == {to_hex(line.get_color()) for line in curves}
-        assert axis.get_title().startswith("base\nAUROC 0.") and " to " in axis.get_title()
 
 
 def test_targets_by_hand(tmp_path, figures):
@@ -223,25 +203,6 @@ def test_alignment_of_texts_on_the_topic(alignment):
 def test_texts_that_cannot_be_aligned(alignment, rows, message):
     with pytest.raises(ValueError, match=message):
         alignment(rows)
-
-
-def test_picture_of_alignment(alignment, figures, tmp_path):
-    # by falling cosine: aligned, aligned, not, aligned, not, not
-    rows = {"text": ["0.1", "0.9", "0.8", "0.7", "0.6", "0.5"], "group": list("RDDRDR")}
-    evaluator = alignment(rows, [Query("for", "x", "D", 0.6)])
-    scores = {"base": evaluator.scores(Chosen()), "trained": evaluator.scores(Chosen(-0.1))}
-    caption = evaluator.draw(scores, tmp_path / "a.png")
-    assert caption == "Share of the statement's own group among a title, by cosine and by rank (Invented (test))."
-    by_cosine, by_rank = figures[0].axes
-    assert by_cosine.get_title(loc="left") == "x (D)"
-    base, trained, threshold, share = by_cosine.get_lines()
-    assert [line.get_label() for line in (base, trained)] == ["base, precision 0.750", "trained, precision 0.667"]
-    # from the fifth text on: 3 of 5, 3 of 6
-    assert base.get_xdata() == pytest.approx([0.5, 0.1])
-    assert base.get_ydata().tolist() == trained.get_ydata().tolist() == pytest.approx([0.6, 0.5])
-    assert (threshold.get_xdata()[0], share.get_ydata()[0]) == (0.6, 0.5)
-    assert [line.get_xdata().tolist() for line in by_rank.get_lines()[:2]] == [[5, 6], [5, 6]]
-    assert base.get_linestyle() != trained.get_linestyle()
 
 
 @pytest.mark.corpora

@@ -210,34 +210,3 @@ def test_topics_are_compared_where_there_are_several(make):
     assert names(system.evaluators("validation")) == ["stance"]
     system.rows = lambda *arguments: Dataset.from_list([*pairs("trams"), *pairs("parks")])
     assert names(system.evaluators("validation")) == ["stance", "topic"]
-
-
-# Figures as printed: column of margin, Table 2 (KL) and Table 3 (STS-B), and precision of Tables 4 and 8
-PRINTED = [
-    ({"objective": "siamese", "filter_pairs": "none", "margin": 0.3}, 0.41, 0.78, None, None),
-    ({"objective": "siamese", "margin": 0.4}, 0.44, 0.80, 0.84, 0.64),
-    ({"objective": "triplet", "filter_triplets": "none", "margin": 1.0}, 0.33, 0.71, None, None),
-    ({"objective": "triplet", "margin": 0.4}, 0.42, 0.81, 0.94, 0.79),
-    ({"margin": 0.4}, 0.44, 0.80, 0.91, 0.80),
-    ({"margin": 0.6}, 0.45, 0.78, None, None),
-    ({"margin": 0.2, "lora": "false"}, 0.72, 0.71, None, None),
-    ({"margin": 1.0, "lora": "false"}, 0.59, 0.45, None, None),
-    ({"margin": 0.45}, None, None, None, None),
-    ({"objective": "siamese", "lora": "false"}, None, None, None, None),
-]
-METRICS = ["stance_filtered_kl_paper", "similarity_spearman"]
-METRICS += [f"alignment_{name}_precision" for name in ("healthcare", "murder")]
-
-
-@pytest.mark.parametrize("printed", PRINTED)
-def test_figures_of_the_paper(make, printed):
-    options, *values = printed
-    system = make(**options)
-    figures = system.paper.printed(system.recipe)
-    assert [figures[metric]["trained"] for metric in METRICS] == values
-    assert [figures[metric]["base"] for metric in METRICS] == [0.004, 0.83, 0.76, 0.67]
-    assert [figures[metric]["data"] for metric in METRICS] == ["kialo", "stsb", "congress", "congress"]
-    # two tables, each of the base and of six rows with ten margins; two statements: four figures of the base and of the
-    # hybrid, one of the siamese and of the triplet encoder
-    assert len(system.paper.figures) == 2 * (1 + 6 * 10) + 2 * (4 + 4 + 1 + 1)
-    assert system.paper.printed(system.paper.headline) == system.paper.printed(make().recipe)  # hybrid, as BEST

@@ -9,13 +9,11 @@ from sentence_transformers.sentence_transformer.evaluation import RerankingEvalu
 from modeling.base.models import load_backbone, resolve
 from modeling.tweets.evaluation import (
     NOBODY,
-    PearsonEvaluator,
     RankingEvaluator,
     Rankings,
-    random_ndcg,
     ranking_metrics,
 )
-from tests.tiny import TOPICS, arguments, rankings, similarity
+from tests.tiny import TOPICS, arguments, rankings
 
 FACTS = {"title": "tweets", "dataset": "tiny (test)", "dataset_id": "tiny"}
 
@@ -112,31 +110,3 @@ def test_nothing_to_rank(benchmarks, column, value, what):
     rows = benchmarks["dq"] | {column: [*benchmarks["dq"][column][:7], value]}
     with pytest.raises(ValueError, match=rf"x \(test\), dq, row 7: the query has no {what}, or one that is null"):
         Rankings({"dq": rows}, "x (test)")
-
-
-def test_random_order():
-    # positions 1 and 2 of two candidates with one positive: (1 + 1 / log2 3) / 2; one of one: 1
-    assert random_ndcg(np.array([[1, 0], [1, 1]])) == pytest.approx(((1 + 1 / np.log2(3)) / 2 + 1) / 2)
-    assert round(random_ndcg(np.array([[1] * 5 + [0] * 25])), 3) == 0.518
-
-
-def test_pictures(model, benchmarks, tmp_path):
-    shared = Rankings(benchmarks)
-    for evaluator, words in (
-        (RankingEvaluator(shared, **FACTS), "nDCG of tweets, by benchmark and model: base, ours"),
-        (RankingEvaluator(shared, "dq", ["dq"], **FACTS), "Cosine similarity of query and candidates"),
-    ):
-        scores = evaluator.scores(model)
-        assert evaluator.draw({"base": scores, "ours": scores}, tmp_path / "plot.png").startswith(words)
-        assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_pearson_stands_first(model):
-    evaluator = PearsonEvaluator(columns(similarity("trams")), "pit", **FACTS)
-    assert evaluator.primary_metric == "pit_pearson"
-    # scores 5, 4, 2, 0: cosines in proportion to them have a correlation of 1
-    assert evaluator.metrics(np.array([0.5, 0.4, 0.2, 0.0]))["pearson"] == pytest.approx(1)
-    # and of their squares one of 73.25 / sqrt(14.75 x 390.75)
-    metrics = evaluator.metrics(np.array([0.25, 0.16, 0.04, 0.0]))
-    assert (metrics["spearman"], round(metrics["pearson"], 3)) == (pytest.approx(1), 0.965)
-    assert set(evaluator(model)) == {"pit_pearson", "pit_spearman"}

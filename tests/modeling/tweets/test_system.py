@@ -2,25 +2,18 @@
 
 import shutil
 from functools import partial
-from math import exp, log, sqrt
+from math import exp, log
 
-import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss, TripletLoss
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer.losses import multiple_negatives_ranking as library
 from sentence_transformers.sentence_transformer.modules import Normalize
-from transformers import BertweetTokenizer, RobertaConfig, RobertaModel
 
-from modeling.base.adapters import lora_targets
 from modeling.base.batches import DistinctBatchSampler
-from modeling.base.models import load_backbone, resolve
-from modeling.base.recipe import load_recipe
 from modeling.tweets.system import SETS, TweetsSystem
-from tests.tiny import TOPICS, arguments, rankings
-
-TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
+from tests.tiny import TOPICS, rankings
 
 
 @pytest.fixture
@@ -168,15 +161,6 @@ def test_two_processes_take_the_step_of_one(make, monkeypatch):
         torch.testing.assert_close(ours, theirs)
 
 
-def test_triplet_loss_by_hand(make):
-    anchor, near, far = (torch.tensor([row]) for row in ([1.0, 0.0], [0.6, 0.8], [0.0, 1.0]))
-    loss = make(objective="triplet", margin=0.6)._loss(None)
-    assert isinstance(loss, TripletLoss)
-    # Euclidean distances sqrt(0.8) and sqrt(2)
-    value = loss.compute_loss_from_embeddings([anchor, near, far], None)
-    assert value.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), rel=1e-4)
-
-
 def test_the_negative_is_the_positive_of_another_conversation(make):
     system = make(objective="triplet")
     rows = system.load_data().train["pairs"]
@@ -219,62 +203,3 @@ def test_a_benchmark_of_few_queries_is_no_part_of_the_mean(make, small):
         rows.to_parquet(folder / name / "test-00000-of-00001.parquet")
     evaluators = make(benchmarks=folder, similarity="none").evaluators("test")
     assert [(each.name, each.rows) for each in evaluators] == [("benchmarks", 21), ("dr", 10), ("cr", 11)]
-
-
-@pytest.fixture
-def bertweet(tmp_path):
-    """A folder with a plain model of BERTweet's kind: positions for 128 tokens, and its own tokeniser."""
-    folder = tmp_path / "bertweet"
-    folder.mkdir()
-    words = [word for text in arguments("trams", "pro") for word in text.split()]
-    (folder / "vocab.txt").write_text("".join(f"{word} 9\n" for word in dict.fromkeys(words)), encoding="utf-8")
-    (folder / "bpe.codes").write_text("", encoding="utf-8")
-    BertweetTokenizer(str(folder / "vocab.txt"), str(folder / "bpe.codes")).save_pretrained(folder)
-    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = RobertaConfig(vocab_size=60, max_position_embeddings=130, pad_token_id=1, **sizes)
-    RobertaModel(config).save_pretrained(folder)
-    return folder
-
-
-def test_bertweet_gets_mean_pooling_and_reads_128_tokens(bertweet):
-    backbone = resolve(str(bertweet), load_recipe("tweets-bertweet").base)
-    model = load_backbone(backbone, load_recipe("tweets-bertweet").max_length)
-    assert model[1].pooling_mode == "mean" and isinstance(model[2], Normalize)
-    assert lora_targets(model) == ["query", "key", "value", "attention.output.dense"]
-    tokens = model.preprocess(TEXTS[:2])
-    vectors = model[0]({**tokens})["token_embeddings"]
-    mask = tokens["attention_mask"][..., None]
-    mean = (vectors * mask).sum(1) / mask.sum(1)
-    assert model.encode(TEXTS[:2]) == pytest.approx((mean / mean.norm(dim=1, keepdim=True)).detach().numpy(), abs=1e-5)
-    untrained = load_backbone(backbone)  # its own limit, where a text is longer than all positions
-    assert untrained.max_seq_length == 128
-    assert np.isfinite(untrained.encode(["we love " * 100])).all()
-
-
-# Figures as printed in table 1: DQ, CQ, DR, CR, Avg, PIT, TURL, STSb
-METRICS = [f"{name}_ndcg" for name in ("dq", "cq", "dr", "cr", "benchmarks")]
-METRICS += [f"{name}_pearson" for name in ("pit", "turl", "similarity")]
-TRIPLET = {"sets": "quote", "objective": "triplet", "normalised": "false", "margin": 5}
-
-
-@pytest.mark.parametrize(
-    ("options", "printed"),
-    [
-        ({}, [83.7, 72.1, 84.2, 68.3, 77.1, 66.1, 67.1, 72.4]),
-        ({"sets": "quote"}, [80.8, 68.9, 81.7, 65.0, 74.1, 67.4, 66.0, 72.4]),
-        ({"sets": "coreply"}, [79.3, 69.0, 81.7, 67.5, 74.4, 62.1, 64.3, 67.3]),
-        (TRIPLET, [67.7, 60.8, 71.5, 56.9, 64.2, 53.1, 43.4, 44.7]),
-        ({"sets": "reply,quote"}, [None] * 8),
-    ],
-)
-def test_figures_of_the_paper(make, options, printed):
-    system = make(**options)
-    figures = system.paper.printed(system.recipe)
-    ours = [value and pytest.approx(value / 100) for value in printed]
-    assert [figures[metric]["trained"] for metric in METRICS] == ours
-    base = [46.9, 42.5, 56.7, 44.1, 47.5, 38.5, 48.2, 48.2]
-    assert [100 * figures[metric]["base"] for metric in METRICS] == pytest.approx(base)
-    assert [figures[metric]["data"] for metric in METRICS] == ["twitter4sse"] * 5 + ["pit2015", "turl", "stsb"]
-    assert len(system.paper.figures) == 8 * 7
-    paper = load_recipe("tweets-bertweet")
-    assert system.paper.printed(paper) == system.paper.printed(make().recipe)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from modeling.base.vectors import Vectors
 from modeling.bipolar import commands
 from modeling.bipolar.baselines import ranking, tables
-from modeling.bipolar.baselines.ranking import Ranker, Split, bm25, load_models
+from modeling.bipolar.baselines.ranking import Ranker, Split, bm25
 from modeling.bipolar.baselines.rows import KEYS, ROWS, expand
 from modeling.bipolar.candidates import Candidates, shortlist
 from modeling.bipolar.commands import app
@@ -166,11 +166,6 @@ def test_pairs_are_read_once_and_resumed(split, tiny_base, tmp_path, monkeypatch
     for point, listed, best in zip(result.points, result.retrieved, result.best["@1/5"], strict=True):
         pairs = [(split.rows["point"][point], texts[text]) for text in listed]
         assert best == listed[predict(pairs, activation_fn=torch.nn.Identity()).argmax()]
-
-
-def test_models_of_another_kind_are_refused(tiny_base):
-    with pytest.raises(ValueError, match=r"--cross-encoder .*: this is no CrossEncoder"):
-        load_models({"cross_encoder": [str(tiny_base)]})
 
 
 def test_the_command_from_end_to_end(command, tiny_base, tmp_path, monkeypatch):

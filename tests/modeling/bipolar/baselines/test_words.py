@@ -77,10 +77,6 @@ def test_a_part_without_words_is_similar_to_nothing():
     assert (FeatureTable(pair(counter="the?"), flat, vectors=two).features(0, [1])[0, :16] == 0).all()
 
 
-def test_aggregates_and_their_order():
-    assert aggregate(np.array([2.0, -1.0]), np.array([3.0, 4.0])).tolist() == [[2, 3, 6, 5], [-1, 4, -4, 3]]
-
-
 # unit vectors at right angles
 COMPASS = {"good": (1.0, 0.0), "great": (0.0, 1.0), "bad": (-1.0, 0.0), "awful": (0.0, -1.0)}
 
@@ -112,15 +108,6 @@ def test_distances_by_hand():
     expected = [[root, root / 2, 0], [root * 5 / 6 + 2 / 6, (2 + 2 * root) / 6, root / 6]]
     np.testing.assert_allclose(exact, expected, atol=1e-12)
     assert len(movers.distances) == 6
-
-
-def test_bounds_by_hand():
-    movers = WordMovers(Words(["good great"], ["bad awful", "good"]), compass)
-    lower, upper = movers.bounds(0)
-    # good to bad is 2, to awful sqrt 2; each word's nearest is sqrt 2 away, as are the centroids. To "good", half of
-    # the mass goes sqrt 2 from great, and nothing in the other direction; the centroids are sqrt 1/2 apart.
-    np.testing.assert_allclose(lower, [math.sqrt(2), math.sqrt(0.5)], atol=2e-6)
-    np.testing.assert_allclose(upper, [1 + math.sqrt(0.5), math.sqrt(0.5)], atol=2e-6)
 
 
 @pytest.mark.parametrize("block", [2, 64])
@@ -183,14 +170,6 @@ def test_one_that_cannot_be_the_best_costs_nothing():
     asked = []
     assert best_first(np.zeros(2), lower, upper, SIMPLE_SD[4:], lambda *which: asked.append(which) or 0.5) == 0
     assert asked == [(0, 0), (1, 0)]
-
-
-def test_highest_by_hand():
-    square = np.array([[0.0], [0.0]]), np.array([[1.0], [1.0]])
-    assert highest(*square, np.array([0, 0, 0, 1.0])) == [2]
-    assert highest(*square, np.array([0, 1.0, 0, -1])) == [0]  # maximum - sum = - minimum
-    # minimum - product is a (1 - b) for a < b, largest where b is a = 1/2
-    assert highest(*square, np.array([1.0, 0, -1, 0])) == [0.25]
 
 
 def test_highest_is_that_of_a_grid():
