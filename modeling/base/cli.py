@@ -83,5 +83,5 @@ def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:
     for key, field in fields.items():
         marks = [(sign, getattr(mark, name, None)) for mark in field.metadata for name, sign in LIMITS.items()]
         limits = ", ".join(f"{sign} {limit:g}" for sign, limit in marks if limit is not None)
-        text = f"{field.description} ({limits})" if limits else field.description
+        text = " ".join(field.description.split()) + (f" ({limits})" if limits else "")
         yield f"  {cli.flag(key) + ' ' + spell(recipe[key]):38} {text}"

@@ -16,7 +16,8 @@ def test_help_lists_every_option_with_the_recipes_values(tmp_path, capsys):
     options = {line.split()[0]: line.split(maxsplit=2)[1:] for line in lines if line.startswith("  --")}
     recipe = load_recipe(str(path))
     for key, field in (SHARED | type(recipe.options).model_fields).items():
-        assert len(field.description) > 10 and options[f"--{key.replace('_', '-')}"][1].startswith(field.description)
+        sentence = " ".join(field.description.split())
+        assert len(sentence) > 10 and options[f"--{key.replace('_', '-')}"][1].startswith(sentence)
     values = {"--epochs": "7.0", "--lora": "false", "--margin": "0.3", "--max-train-rows": "none", "--data": "demo"}
     assert {name: options[name][0] for name in values} == values
     assert options["--margin"][1].endswith("(> 0, at most 2)")

@@ -24,14 +24,15 @@ from modeling.bipolar.heads import BipolarHeads
 from tests.hub_server import HubServer
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors", "streets in winter"]
+HALF = {"rtol": 1e-2, "atol": 1e-2}  # adapters are saved in half precision
 
 
 def trained(base, seed=0, rank=4, **shape):
     """The base, and an encoder with an adapter and heads, all unlike what training starts with."""
     backbone = resolve(str(base), BUNDLED_ID)
     model = load_backbone(backbone, 24)
-    add_lora(model, rank=rank)
     torch.manual_seed(seed)
+    add_lora(model, rank=rank)
     for name, parameter in model.named_parameters():
         if "lora_B" in name:
             parameter.data.normal_(std=0.5)
@@ -101,18 +102,18 @@ def test_a_merged_folder_is_a_sentence_transformer_and_a_bipolar_encoder(tiny_ba
     kinds = ["Transformer", "Pooling", "Normalize", "Dense" if shared else "Router", *["Normalize"] * normalised]
     assert [type(module).__name__ for module in plain] == kinds
     assert plain.similarity_fn_name == ("cosine" if normalised else "dot")
-    assert np.allclose(plain.encode_query(TEXTS), queries, rtol=1e-3, atol=1e-4)
-    assert np.allclose(plain.encode_document(TEXTS), documents, rtol=1e-3, atol=1e-4)
-    assert np.allclose(plain.encode(TEXTS), documents, rtol=1e-3, atol=1e-4)
+    assert np.allclose(plain.encode_query(TEXTS), queries, **HALF)
+    assert np.allclose(plain.encode_document(TEXTS), documents, **HALF)
+    assert np.allclose(plain.encode(TEXTS), documents, **HALF)
 
     expected = np.concatenate([u, queries, documents], 1)
     for source in (folder, folder / "merged", folder / "adapter"):
         loaded = BipolarEncoder.from_pretrained(source)
-        assert np.allclose(outputs(loaded)[:, :96], expected, rtol=1e-3, atol=1e-4)
-        assert np.allclose(outputs(loaded)[0, 96:], logits[:, 1] - logits[:, 0], rtol=1e-3, atol=1e-3)
+        assert np.allclose(outputs(loaded)[:, :96], expected, **HALF)
+        assert np.allclose(outputs(loaded)[0, 96:], logits[:, 1] - logits[:, 0], **HALF)
         assert loaded.heads.fusion_weight == 0.25
         assert loaded.encoder.max_seq_length == 24  # that of the training, not the base's 48
-        assert np.allclose(load_model(source).encode(TEXTS), documents, rtol=1e-3, atol=1e-4)
+        assert np.allclose(load_model(source).encode(TEXTS), documents, **HALF)
 
 
 def test_encoder_and_heads_share_the_weights_of_the_model(run, tiny_base):
