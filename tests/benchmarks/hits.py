@@ -2,12 +2,14 @@
 
     python -m tests.benchmarks.hits stance-minilm --data data/kialo,data/perspectrum -o ways.csv    # to choose by
     python -m tests.benchmarks.hits stance-minilm --data data/kialo --split test --statements 90 --chosen
+    python -m tests.benchmarks.hits stance-minilm --data data/kialo --counter
 
-The first measures every way on validation data; the second what was chosen, on others.
+The first measures every way on validation data; the second what was chosen, on others; the third what is against.
 
 A score is `topic + w side`, cosines of the base and of the adapter, less a share of how crowded a text's topic is
 (`modeling.search.lenses`), unless its way says otherwise. The weights of `modeling.search.lenses` are to be chosen on
-validation data. Vectors are kept in `--cache-dir`.
+validation data. `gain` is what a way finds more than the base alone, with its interval by bootstrap over statements.
+Vectors are kept in `--cache-dir`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import bootstrap
 from sentence_transformers import SentenceTransformer
 
 from dataset_scripts.base.sources import load_split, source_name
@@ -26,7 +29,7 @@ from dataset_scripts.base.tables import markdown, write_table
 from modeling.base.models import load_adapters
 from modeling.base.vectors import Vectors
 from modeling.search.lenses import CROWDED, SIDE, crowding
-from modeling.stance.hits import HitsEvaluator
+from modeling.stance.hits import FIRST, HitsEvaluator
 
 WEIGHTS = (0.2, 0.3, 0.5, 0.7, 1.0)
 CROWDINGS = (0.0, 0.5, 0.75, 1.0)
@@ -55,9 +58,12 @@ def among(topic: np.ndarray, side: np.ndarray, count: int) -> np.ndarray:
 
 
 def ways(
-    evaluator: HitsEvaluator, model: SentenceTransformer, cache: Path, scales: list[float]
+    evaluator: HitsEvaluator, model: SentenceTransformer, cache: Path, scales: list[float], towards: int = 1
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and scores, shape (statements, texts); without scales only what was chosen, and its parts."""
+    """Names and scores, shape (statements, texts); without scales only what was chosen, and its parts.
+
+    The side beside the topic counts for a text, or against it where `towards` is -1.
+    """
     everything = bool(scales)
     model.disable_adapters()
     by_topic, _, texts = cosines(evaluator, model, cache, everything)
@@ -74,8 +80,8 @@ def ways(
         for layer, scaling in zip(layers, trained, strict=True):
             layer.scaling = {name: scale * value for name, value in scaling.items()}
         by_side, asked, texts = cosines(evaluator, model, cache, everything)
-        side, of = by_side[""], "side" if scale == 1 else f"side at {scale:g}"
-        yield of, side
+        side, of = towards * by_side[""], "side" if scale == 1 else f"side at {scale:g}"
+        yield of, by_side[""]
         for crowded, weight in product(spread, WEIGHTS if everything else (SIDE,)):
             yield f"topic - {crowded:g} crowding + {weight:g} {of}", spread[crowded] + weight * side
         if not everything:
@@ -104,20 +110,28 @@ def main() -> None:
     parser.add_argument("--statements", type=int, help="a seeded sample (default: all)")
     parser.add_argument("--scales", default="1", help="of the adapter, e.g. 1,1.5,2 (default: %(default)s)")
     parser.add_argument("--chosen", action="store_true", help="only what was chosen, and its parts")
+    parser.add_argument("--counter", action="store_true", help="of the texts against the statement, as counter scores")
     parser.add_argument("-o", "--out", type=Path, help="table to write (.csv, .parquet)")
     parser.add_argument("--cache-dir", type=Path, default=Path(".cache/hits"))
     options = parser.parse_args()
     model, table = load_adapters(options.model), []
-    scales = [] if options.chosen else [float(scale) for scale in options.scales.split(",")]
+    towards = -1 if options.counter else 1
+    scales = [] if options.chosen or options.counter else [float(scale) for scale in options.scales.split(",")]
     for data in options.data.split(","):
         rows, name = load_split(data, "families", options.split, options.cache_dir), source_name(data)
+        rows = {column: np.asarray(rows[column]) for column in rows.column_names}
+        if options.counter:
+            rows["side"] = 1 - rows["side"]
         evaluator = HitsEvaluator(rows, options.statements, title="", dataset=name, dataset_id=name)
-        for way, scores in ways(evaluator, model, options.cache_dir, scales):
+        alone = None
+        for way, scores in ways(evaluator, model, options.cache_dir, scales, towards):
+            found = evaluator.first(scores)[0] / FIRST
+            alone = found if alone is None else alone  # the first way is the base alone
             low, high = evaluator.intervals(scores)["for_at_5"]
-            metrics = evaluator.metrics(scores)
-            table.append(
-                {"way": way, "data": name, "for_at_5": metrics.pop("for_at_5"), "low": low, "high": high} | metrics
-            )
+            row = {"way": way, "data": name, "for_at_5": found.mean(), "low": low, "high": high}
+            gain = bootstrap([found - alone], np.mean, method="percentile", rng=0).confidence_interval
+            row |= {"gain": (found - alone).mean(), "gain_low": gain.low, "gain_high": gain.high}
+            table.append(row | evaluator.metrics(scores))
     frame = pd.DataFrame(table)
     means = frame.groupby("way")["for_at_5"].transform("mean")
     frame = frame.assign(mean=means).sort_values(["mean", "way"], ascending=[False, True], kind="stable")

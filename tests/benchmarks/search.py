@@ -1,6 +1,7 @@
 """What it costs to ask a collection of texts, beside what else one would do.
 
     python -m tests.benchmarks.search asking --sizes 1000,10000          # embedding, beside reading every pair
+    python -m tests.benchmarks.search lenses --sizes 1000                # embedding by two lenses, beside one
     python -m tests.benchmarks.search shortlists --sizes 10000,1000000   # exact search, beside FAISS lists
     python -m tests.benchmarks.search ranking                            # cached embeddings, beside reading every pair
 
@@ -114,6 +115,25 @@ def asking(sizes: list[int], model: str) -> None:
     print(f"cross-encoder: {1000 * pair:.1f} ms a pair")
 
 
+def lenses(sizes: list[int], model: str) -> None:
+    """Embeds texts by an adapted model and its base, and by the model alone, in turns."""
+    from modeling.search.index import Index
+
+    def measure(size: int) -> dict[str, Any]:
+        texts, row = pd.DataFrame({"text": invent(size)}), {"texts": size}
+        times: dict[str, list[float]] = {"side": [], "both": []}
+        for lens in list(times) * 3:
+            with tempfile.TemporaryDirectory() as folder:
+                times[lens].append(seconds(lambda: Index.build(texts, folder, model=model, lens=lens)))  # noqa: B023
+                file = next(Path(folder).glob("*/vectors.npy"))
+                row |= {f"{lens}, MiB": file.stat().st_size / 2**20}
+        return row | {f"{lens}, s": median(each) for lens, each in times.items()}
+
+    measure(32)  # whatever is slow the first time
+    frame = pd.DataFrame([measure(size) for size in sizes])
+    print(markdown(frame.assign(ratio=frame["both, s"] / frame["side, s"])))
+
+
 def draw_vectors(count: int, seeds: np.ndarray) -> np.ndarray:
     """Unit vectors around mixtures of two seeds, with noise of the covariance of all; shape (count, d), float32."""
     generator = np.random.default_rng(0)
@@ -209,19 +229,20 @@ def ranking(candidates: int, model: str) -> None:
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("asking", "shortlists", "ranking"))
+    parser.add_argument("what", choices=("asking", "lenses", "shortlists", "ranking"))
     parser.add_argument("--sizes", default="10000", help="numbers of texts, e.g. 1000,10000,100000 (default: 10000)")
     parser.add_argument("--candidates", type=int, default=50, help="to rank (default: %(default)s)")
-    parser.add_argument("--model", default="bundled", help="'bundled' or a Hub id (default: %(default)s)")
+    parser.add_argument("--model", help="(default: bundled; of lenses stance-minilm)")
     options = parser.parse_args()
     from modeling.base.run import quiet
 
     quiet()
+    model = options.model or ("stance-minilm" if options.what == "lenses" else "bundled")
     if options.what == "ranking":
-        ranking(options.candidates, options.model)
+        ranking(options.candidates, model)
     else:
         sizes = sorted(int(size) for size in options.sizes.split(","))
-        (asking if options.what == "asking" else shortlists)(sizes, options.model)
+        {"asking": asking, "lenses": lenses, "shortlists": shortlists}[options.what](sizes, model)
 
 
 if __name__ == "__main__":
