@@ -1,4 +1,4 @@
-"""MR: the split files, the two files of the first release, and every malformed row."""
+"""MR: the split files, the two files of the first release."""
 
 import pytest
 
@@ -26,20 +26,6 @@ def test_the_usual_split_stays_as_it_is(prefix, build, write):
     # of these six rows four texts; one has both labels, one is the only positive text left
     with pytest.raises(ValueError, match=r"'train: fewer than 2 texts of a label': 1"):
         build(MovieReviews, folder, "quadruples")
-
-
-def test_malformed_rows(build, write):
-    bad = "\n".join(["0\tbad plot", "1\t", "2\tneither", "\tno label", "1\ta\tb", "1", "", "1\tdull test!"])
-    folder = write("raw", split_files(bad.encode() + b"\n1\tclich\xe9\n"))
-    data, dropped = build(MovieReviews, folder / "split_test.tsv.gz")
-    assert data["train"]["text"] == ["bad plot"]
-    assert dropped == {
-        "row: empty text": 1,
-        "row: unknown label": 2,
-        "row: wrong number of columns": 2,
-        "line: not UTF-8": 1,
-        "row: a text is also in test": 1,
-    }
 
 
 def test_the_first_release_is_split_by_seed(build, write):

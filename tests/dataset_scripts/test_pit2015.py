@@ -1,4 +1,4 @@
-"""PIT-2015: the released files plain, gzipped and in an archive, both kinds of label, and every malformed row."""
+"""PIT-2015: the released files plain, gzipped and in an archive, both kinds of label."""
 
 from dataset_scripts.pit2015 import Pit2015
 
@@ -16,20 +16,6 @@ def test_votes_and_grades(build, write):
     expected = {"sentence1": '"my cat', "sentence2": "cat is asleep lol", "score": 3.0, "group": "90"}
     assert data["test"][0] == expected and data["validation"]["group"] == ["7"] * 3
     assert list(data) == ["validation", "test"] and dropped == {}
-
-
-def test_malformed_rows(build, write):
-    votes = ["(3, 3)", "(3, 2", "(-1, 6)", "6", "2.5", "----", ""]
-    text = line("(0,5)") + "".join(map(line, votes)) + line("4", " ") + "7\tCats\tmy cat naps\tcat is asleep\n"
-    folder = write("raw", {"train.data": text.encode() + line("4", "caf\xe9").encode("latin-1")})
-    data, dropped = build(Pit2015, folder / "train.data")
-    assert data["train"]["score"] == [0.0]
-    assert dropped == {
-        "row: label is neither 5 votes, as in (3, 2), nor a digit from 0 to 5": 7,
-        "row: empty text": 1,
-        "row: too few columns": 1,
-        "line: not UTF-8": 1,
-    }
 
 
 def test_an_archive(build, write):

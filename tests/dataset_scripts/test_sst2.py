@@ -1,4 +1,4 @@
-"""SST-2: SentEval's three files and every malformed row."""
+"""SST-2: SentEval's three files."""
 
 from dataset_scripts.sst2 import SST2
 
@@ -20,18 +20,6 @@ def test_evaluation_comes_first(build, write):
     data, dropped = build(SST2, write("raw", release(train, dev=VALIDATION + TEST)))
     assert data["train"]["text"] == ["a parade"] and data["validation"]["text"] == ["a wet parade ."]
     assert dropped == {"row: a text is also in test": 2, "row: a text is also in validation": 1}
-
-
-def test_malformed_rows(build, write):
-    train = b"wet \t0\nno label\nwet\t0\t1\n\t1\nodd \t2\nclich\xe9 \t0\n\n"
-    data, dropped = build(SST2, write("raw", release(train)))
-    assert data["train"]["text"] == ["wet"]
-    assert dropped == {
-        "row: wrong number of columns": 2,
-        "row: empty text": 1,
-        "row: unknown label": 1,
-        "line: not UTF-8": 1,
-    }
 
 
 def test_quadruples_and_pairs(build, write):

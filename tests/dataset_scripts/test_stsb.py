@@ -1,4 +1,4 @@
-"""STS Benchmark: released files, the demonstration layout, and every malformed row."""
+"""STS Benchmark: released files, the demonstration layout."""
 
 import pytest
 
@@ -15,19 +15,6 @@ def test_released_files(end, build, write):
     assert data.num_rows == {"train": 3, "validation": 2, "test": 1} and dropped == {}
     expected = {"sentence1": '"Big cat" sleeps.', "sentence2": "A cat naps.", "score": 3.5, "group": "main-news"}
     assert data["test"][0] == expected
-
-
-def test_malformed_rows(build, write):
-    bad = [LINE.replace("3.50", score) for score in ("high", "5.1", "nan")] + [LINE.replace("A cat naps.", " ")]
-    folder = write("raw", {"sts-test.csv": (LINE + "a\tb\tc\n" + "".join(bad)).encode() + b"\xff\xfe\n"})
-    data, dropped = build(STSBenchmark, folder / "sts-test.csv")
-    assert data.num_rows == {"test": 1}
-    assert dropped == {
-        "row: too few columns": 1,
-        "row: score is no number from 0 to 5": 3,
-        "row: empty text": 1,
-        "line: not UTF-8": 1,
-    }
 
 
 def test_demonstration_layout(build, write):

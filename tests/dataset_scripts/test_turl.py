@@ -1,4 +1,4 @@
-"""Twitter News URL corpus: votes, tokenised files, binary scores from either, and every malformed row."""
+"""Twitter News URL corpus: votes, tokenised files, binary scores from either."""
 
 from collections import Counter
 
@@ -40,23 +40,6 @@ def test_votes(build, write):
         "paraphrases",
     )
     assert data["test"]["score"] == [0, 0, 0, 1, 1, 1] and dropped == {"row: debatable, 3 votes of 6": 1}
-
-
-def test_malformed_rows(build, write):
-    bad = ["\r\n", line("(4,6)").replace(LINK, f"\t{LINK}"), "a\tb\t(4,6)\n"]
-    bad += [line("(7,6)"), line("(4,5)"), line("4"), line("(4,6)", " ")]
-    content = (line("(5,6)") + "".join(bad)).replace("\n", "\r\r\n").encode()
-    name = "Twitter_URL_Corpus_train.txt"
-    folder = write("raw", {name: content + line("(4,6)", "caf\xe9").encode("latin-1")})
-    data, dropped = build(TwitterUrl, folder / name)
-    assert data["train"]["group"] == [LINK]
-    assert dropped == {
-        "line: empty": 1,
-        "row: wrong number of columns": 2,
-        "row: no votes of 6, as in (4,6)": 3,
-        "row: empty text": 1,
-        "line: not UTF-8": 1,
-    }
 
 
 @pytest.mark.parametrize("target", ["raw", "raw.tar.gz"])
