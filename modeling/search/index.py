@@ -261,7 +261,7 @@ class Index:
     def _unlike(self, model: Any) -> str | None:
         """Why a model is not the one of this index, or None."""
         if (lenses := _lenses(model)) != self.lenses:
-            return f"a text has {lenses} of its vectors instead of {self.lenses}"
+            return "two lenses instead of one, which --lens side keeps" if lenses == 2 else "one lens instead of two"
         probes, tokens = probe(model), getattr(model, "max_seq_length", None)
         if probes.shape != self._probes.shape:
             return f"{probes.shape[-1]} dimensions instead of {self._probes.shape[-1]}"

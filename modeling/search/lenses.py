@@ -65,13 +65,21 @@ def load_lenses(source: str | Path) -> SentenceTransformer:
 
     Args:
         source: A released model, a run or an adapter folder; anything else as for `modeling.base.models.load_model`.
+
+    Raises:
+        ValueError: If the model cannot be loaded, or its base cannot.
     """
     model = load_model(source)
     try:
         folder = adapter_folder(source)
     except ValueError:  # a base, a merged or a foreign model
         return model
-    return model if "modules" in read_fingerprint(folder) else TwoLenses(model, load_backbone(base_of(folder)))
+    if "modules" in read_fingerprint(folder):
+        return model
+    try:
+        return TwoLenses(model, load_backbone(base_of(folder)))
+    except ValueError as error:
+        raise ValueError(f"{source} needs its base for the topic; --lens side embeds without it. {error}") from error
 
 
 def weigh(vectors: np.ndarray, side: float = SIDE, crowded: float = CROWDED) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Two lenses: an adapted encoder and its base, weighed as written, and an index that is asked by both."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -41,13 +42,17 @@ def test_scores_in_the_plane(monkeypatch):
     assert crowding(texts[:1, 2:]).tolist() == [0]  # alone
 
 
-def test_a_text_has_the_vectors_of_both_encoders(run, tiny_base):
+def test_a_text_has_the_vectors_of_both_encoders(run, tiny_base, tmp_path):
     both, model, base = load_lenses(run), load_model(run), load_model(tiny_base)
     expected = np.hstack([each.encode(TEXTS, normalize_embeddings=True) for each in (model, base)])
     for vectors in (both.encode_document(TEXTS, normalize_embeddings=True), both.encode_query(TEXTS)):
         assert vectors == pytest.approx(expected, abs=1e-5)
     assert both.get_embedding_dimension() == 64
     assert not isinstance(load_lenses(tiny_base), TwoLenses)  # nothing was adapted
+    shutil.copytree(run, tmp_path / "moved")
+    (tmp_path / "moved" / "recipe.json").unlink()  # its base is now one that is on no machine
+    with pytest.raises(ValueError, match="moved needs its base for the topic; --lens side embeds without it"):
+        load_lenses(tmp_path / "moved")
 
 
 def test_an_index_is_asked_by_topic_and_side(run, tiny_base, tmp_path):
@@ -93,6 +98,6 @@ def test_an_index_of_one_lens_goes_on_as_it_was_and_says_what_it_lacks(run, tmp_
     for lens in ("both", "topic"):
         with pytest.raises(ValueError, match=f"--lens {lens}: .* has one lens alone"):
             Index.open(folder, lens=lens)
-    with pytest.raises(ValueError, match=r"a text has 2 of its vectors instead of 1.*--overwrite"):
+    with pytest.raises(ValueError, match="two lenses instead of one, which --lens side keeps"):
         Index.build(source, folder, model=str(run))
     assert Index.build(source, folder, model=str(run), overwrite=True).lens == "both"
