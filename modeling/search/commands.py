@@ -250,6 +250,10 @@ def axis(
     text_column: TextColumn = None,
     label_column: LabelColumn = "label",
     learn: Annotated[bool, typer.Option("--learn", help="Learn the axis from the coded texts.")] = False,
+    lens: Annotated[
+        Literal["side", "topic"] | None,
+        typer.Option(help="What counts: the side (the model's cosine; default), or the topic (its base's)."),
+    ] = None,
     model: Model = None,
     out: Output = None,
 ) -> None:
@@ -258,7 +262,7 @@ def axis(
     Beside a table NAME.csv of the texts come NAME-groups.csv and NAME.json.
     """
     paths = _outputs(out)
-    opened = _open(index, model)
+    opened = _open(index, model, lens)
     texts = _read_coded(opened, coded, text_column, label_column)
     result = opened.axis(positive, negative, min_similarity, texts, learn)
     facts = result.facts

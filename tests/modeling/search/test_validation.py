@@ -181,7 +181,7 @@ def test_an_axis_measured_by_the_command_line(index, learns):
     # nine of ten of G are for, one of ten of B: with no error found, the correction changes nothing
     assert [row["estimate"] for row in facts["difference"][1:]] == pytest.approx([-0.8, -0.8])
     pd.DataFrame(labelled(wrong=6), columns=["text", "label"]).to_csv(index.folder / "mine.csv", index=False)
-    printed = run(*words[:8], *(["--learn"] if learns else []))
+    printed = run(*words[:8], "--lens", "side", *(["--learn"] if learns else []))
     assert printed.startswith("DO NOT USE THIS AXIS: AUROC 0.")
     assert printed.splitlines()[0].count("on 20 coded texts (10 for, 10 against)") == 1
 
