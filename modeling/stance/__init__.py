@@ -14,8 +14,7 @@ class Options(HoldOptions):
 
     configs: ClassVar = ("pairs", "triplets", "families", "examples", "similarity", "inference", "tweets", "issues")
     objective: Literal["siamese", "triplet", "hybrid", "families"] = "hybrid"
-    """siamese (pairs), triplet, hybrid (triplets for half of the epochs, then pairs), or families (ours: all triplets
-    of a statement and its arguments, each text embedded once)"""
+    """siamese (pairs), triplet, hybrid (first triplets, then pairs), or families (ours: all triplets of an issue)"""
     margin: float = Field(0.4, gt=0, le=2)
     """distance by which an opposing text must be farther than an agreeing one"""
     contrastive: Literal["paper", "squared"] = "paper"
