@@ -9,7 +9,7 @@ from typing import Any
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import Cleaner, normalise
+from dataset_scripts.base.quality import Cleaner, TestSetGuard, normalise
 from dataset_scripts.base.reading import members, parse_score
 from dataset_scripts.base.schema import TEXTS, WORDS, Rows
 
@@ -50,7 +50,8 @@ class SentiWordNet(Corpus):
             yield from (("train", row) for row in self._words(self._synsets(files)))
             return
         synsets = (("train", synset) for synset in self._synsets(files))
-        yield from self.clean(synsets, self._examples, lambda synset: (), (Cleaner(any_spelling=True),))
+        rules = (Cleaner(any_spelling=True), TestSetGuard("sentiwordnet"))
+        yield from self.clean(synsets, self._examples, lambda synset: (), rules)
 
     def _synsets(self, files: list[Path]) -> Iterator[tuple[str, dict[str, str]]]:
         """(id, columns) of every valid line."""
