@@ -89,7 +89,7 @@ def run(words: list[str], **variables: str) -> None:
 def kill_at(words: list[str], checkpoint: Path) -> None:
     """Starts a command and kills it and its children at once when a checkpoint appears."""
     with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300  # on a busy machine
         while not checkpoint.exists():
             assert process.poll() is None, process.stderr.read()[-3000:]
             assert time.monotonic() < deadline
