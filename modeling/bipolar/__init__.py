@@ -47,6 +47,8 @@ class Options(SystemOptions):
     """adapter to begin with, a released model or a folder, such as stance-minilm; none: the base"""
     counters: OnlyTestSource = None
     """source of counter-arguments to evaluate on, or several, a,b; none: those of data"""
+    sides: OnlyTestSource = None
+    """source of short opinions for and against statements, or several, a,b: is the first hit of the other side?"""
     similarity: TestSource = None
     """source of scored pairs, to see what is forgotten; none: skip"""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 
 import numpy as np
+import pandas as pd
 
 SETTINGS = {
     "sdoc": "counters in the same debate of the side opposite to the point",
@@ -71,6 +72,52 @@ class Candidates:
             setattr(taken, name, [getattr(self, name)[number] for number in numbers])
         taken._pools = {setting: [pools[number] for number in numbers] for setting, pools in self._pools.items()}
         return taken
+
+
+class Opinions:
+    """Short opinions, and what is ranked for each of them: the other texts for and against the same statement.
+
+    Statements count for which there are at least two texts of either side, so that each text has one of its own side
+    and two of the other among its candidates. A text that is on both sides of a statement is left out.
+
+    Args:
+        rows: Of `dataset_scripts.base.schema.FAMILIES`.
+        limit: A seeded sample of so many opinions; all if None. The candidates stay.
+
+    Attributes:
+        texts: The distinct texts; m of them.
+        points: Indices in `texts` of the opinions, shape (n,).
+        pools: The candidates of each opinion: n arrays of indices in `texts`.
+        answers: Those of them that are of the other side, n sets.
+        groups: The debate of each opinion, a number from 0, shape (n,).
+
+    Raises:
+        ValueError: If there is no such statement.
+    """
+
+    def __init__(self, rows: Mapping[str, Sequence], limit: int | None = None) -> None:
+        frame = pd.DataFrame({name: rows[name] for name in ("group", "statement", "text", "side")}).drop_duplicates()
+        statement = ["group", "statement"]
+        frame = frame[~frame.duplicated([*statement, "text"], keep=False)]
+        least = frame.groupby(statement)["side"].transform(lambda sides: sides.value_counts().reindex([0, 1]).min())
+        frame = frame[least >= 2]
+        if frame.empty:
+            raise ValueError("there is no statement with two texts of either side")
+        numbers, texts = pd.factorize(frame["text"])
+        self.texts = texts.tolist()
+        frame = frame.assign(number=numbers, family=frame.groupby(statement).ngroup())
+        families = dict(list(frame.groupby("family")))
+        frame = frame.iloc[sample(len(frame), limit)]
+        self.points, self.groups = frame["number"].to_numpy(), pd.factorize(frame["group"])[0]
+        self.pools: list[np.ndarray] = []
+        self.answers: list[frozenset[int]] = []
+        for row in frame.itertuples():
+            others = families[row.family].query("number != @row.number")
+            self.pools.append(others["number"].to_numpy())
+            self.answers.append(frozenset(others["number"][others["side"] != row.side]))
+
+    def __len__(self) -> int:
+        return len(self.points)
 
 
 def sample(count: int, most: int | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How often the best counter-argument comes first, in the four settings of candidates."""
+"""How often the best counter-argument comes first, in the four settings of candidates, and who answers an opinion."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Router
 from tqdm.auto import tqdm
 
+from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_interval
 from modeling.base.evaluation import Evaluator
 from modeling.base.plots import dots
 from modeling.base.vectors import Vectors
-from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, reranked, sample, shortlist
+from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, reranked, sample, shortlist
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import heads_of
 
@@ -92,8 +93,57 @@ class CounterargumentEvaluator(PointsEvaluator):
         return f"Accuracy@1 of {self.title}, by candidates and model: {', '.join(scores)} ({self.dataset})."
 
 
+class SidesEvaluator(Evaluator):
+    """On which side the first hit of a short opinion is: an answer takes the other side, a repetition its own.
+
+    Each opinion of `Opinions` asks for the other texts for and against the same statement, ranked as by
+    `CounterargumentEvaluator`.
+
+    Args:
+        rows: Of `dataset_scripts.base.schema.FAMILIES`.
+        limit: A seeded sample of so many opinions.
+    """
+
+    headline = ("other_side", "chance")
+    measures = {
+        "other_side": "share of opinions whose first hit among the texts on the same statement takes the other side",
+        "chance": "the same of a text drawn at random",
+        "n_debates": "debates that the opinions are of",
+    }
+
+    def __init__(
+        self, rows: Mapping[str, Sequence], name: str = "sides", limit: int | None = None, **facts: str
+    ) -> None:
+        super().__init__(name, **facts)
+        self.opinions = Opinions(rows, limit)
+        self.rows = len(self.opinions)
+
+    def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
+        """Whether the first hit takes the other side, shape (n,) of bool."""
+        queries, documents, log_odds = retrieval(model, self.opinions, cache)
+        near, similarities = shortlist(queries @ documents.T, self.opinions.pools, max(SHORTLISTS))
+        first = near[:, 0]
+        if log_odds is not None:
+            odds, weight = shortlist_odds(self.opinions, near, log_odds), heads_of(model).fusion_weight
+            first = _first(near, similarities, odds, weight)
+        return np.array([text in answers for text, answers in zip(first, self.opinions.answers, strict=True)])
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float | int]:
+        sizes = zip(self.opinions.answers, self.opinions.pools, strict=True)
+        return {
+            "other_side": float(scores.mean()),
+            "chance": float(np.mean([len(answers) / len(pool) for answers, pool in sizes])),
+            "n_debates": int(self.opinions.groups.max() + 1),
+        }
+
+    def intervals(self, scores: np.ndarray) -> dict[str, tuple[float, float]]:
+        """That of `other_side`, over debates."""
+        low, high = accuracy_interval(scores, self.opinions.groups, 1000, 0)
+        return {} if low is None else {"other_side": (low, high)}
+
+
 def retrieval(
-    model: SentenceTransformer, candidates: Candidates, folder: Path | None = None
+    model: SentenceTransformer, candidates: Candidates | Opinions, folder: Path | None = None
 ) -> tuple[np.ndarray, np.ndarray, LogOdds | None]:
     """What a model ranks by: embeddings of the points, (n, d), and of all texts, (m, d), compared by dot product.
 
@@ -136,7 +186,7 @@ def rank_all(
 
 
 def shortlist_odds(
-    candidates: Candidates, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
+    candidates: Candidates | Opinions, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
 ) -> np.ndarray:
     """The log-odds of shortlisted texts, shape (n, K), 0 where there is none; with a title behind a progress bar."""
     odds = np.zeros(shortlists.shape, np.float32)

@@ -24,7 +24,7 @@ from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.sources import has_config, source_name
 from modeling.base.adapters import copy_adapter, save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
-from modeling.base.evaluation import Evaluator, SimilarityEvaluator
+from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.models import adapter_folder
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
@@ -41,7 +41,7 @@ from modeling.bipolar.baselines.encoders import (
 )
 from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.encoder import USAGE
-from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, retrieval
+from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, retrieval
 from modeling.bipolar.files import attach_heads, heads_of, load_heads, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss
@@ -163,11 +163,13 @@ class BipolarSystem(System):
         other = next(name for name in SPLITS if name != options.split)
         if testing and all(has_config(source, SPLITS[other]) for source in sources):
             evaluators.append(self._counters(sources, other, split))
-        if testing and self.architecture != "cross-encoder" and (source := options.similarity):
-            rows, name = self.rows(source, "similarity", split, self.limit(split)), source_name(source)
-            facts = {"dataset": f"{name} ({split})", "dataset_id": name}
-            evaluators.append(SimilarityEvaluator(rows, title="topical similarity kept", **facts))
-        return evaluators
+        if self.architecture == "cross-encoder":  # which has no vectors to compare
+            return evaluators
+        for number, source in enumerate(listed(options.sides) if testing or self.recipe.evaluate_on == split else []):
+            facts = of_source(source, split) | {"title": "opinions on one statement, for and against it"}
+            facts["name"] = f"sides_{number + 1}" if number else "sides"
+            evaluators.append(SidesEvaluator(self.rows(source, "families", split), limit=self.limit(split), **facts))
+        return evaluators + (self.kept_similarity(split) if testing else [])
 
     def _counters(self, sources: list[str], of_corpus: str, split: str) -> Evaluator:
         rows = [self.rows(source, SPLITS[of_corpus], split) for source in sources]

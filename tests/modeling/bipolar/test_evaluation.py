@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from modeling.base.models import load_backbone, resolve
-from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, reranked, shortlist
-from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, rank_all
+from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, reranked, shortlist
+from modeling.bipolar.encoder import BipolarEncoder
+from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, rank_all
 from modeling.bipolar.files import with_heads
 from modeling.bipolar.heads import BipolarHeads
 from tests.modeling.bipolar.baselines.invented import columns_of, debates
@@ -153,3 +154,57 @@ def test_reranked_by_hand():
     scores = np.array([[0.1, 0.8, 0.8], [0.2, 0.3, 0.9], [0.5, 0.5, 0.5]])
     # the one retrieved first among equals, never an absent one
     assert reranked(near, scores).tolist() == [2, 1, NONE]
+
+
+# on "a" two texts of either side and one that is on both, on "b" too few against it; "f0" stands in two debates
+OPINIONS = [("one", "a", text, side) for text, side in [("f0", 1), ("f1", 1), ("n0", 0), ("n1", 0), ("n2", 0)]]
+OPINIONS += [("one", "a", "both", 0), ("one", "a", "both", 1), ("one", "a", "f1", 1)]
+OPINIONS += [("one", "b", "g0", 1), ("one", "b", "g1", 1), ("one", "b", "m0", 0)]
+OPINIONS += [("two", "a", text, side) for text, side in [("f0", 0), ("x", 0), ("y", 1), ("z", 1)]]
+OPINIONS = dict(zip(("group", "statement", "text", "side"), map(list, zip(*OPINIONS, strict=True)), strict=True))
+
+
+def test_opinions_by_hand():
+    opinions = Opinions(OPINIONS)
+    name = opinions.texts.__getitem__
+    rows = zip(opinions.points, opinions.pools, opinions.answers, strict=True)
+    found = [(name(point), {*map(name, pool)}, {*map(name, answers)}) for point, pool, answers in rows]
+    assert found[0] == ("f0", {"f1", "n0", "n1", "n2"}, {"n0", "n1", "n2"})
+    assert found[5] == ("f0", {"x", "y", "z"}, {"y", "z"})
+    assert [point for point, *_ in found] == ["f0", "f1", "n0", "n1", "n2", "f0", "x", "y", "z"]
+    assert opinions.groups.tolist() == [0] * 5 + [1] * 4 and len(opinions.texts) == 8
+    some = Opinions(OPINIONS, limit=2)
+    assert len(some) == 2 and [len(pool) for pool in some.pools] in ([4, 4], [4, 3], [3, 3])
+    with pytest.raises(ValueError, match="two texts of either side"):
+        Opinions({column: values[8:11] for column, values in OPINIONS.items()})
+
+
+def test_the_side_of_the_first_hit_by_hand(tiny_base):
+    evaluator = SidesEvaluator(OPINIONS, **FACTS)
+    # f0 has three of four candidates against it, f1 too, the three against "a" two of four, the last four two of three
+    chance = (2 * 3 / 4 + 3 * 2 / 4 + 4 * 2 / 3) / 9
+    hits = np.array([1, 0, 1, 1, 0, 0, 0, 1, 1], bool)
+    assert evaluator.metrics(hits) == {"other_side": 5 / 9, "chance": pytest.approx(chance), "n_debates": 2}
+    # one debate has 3 of 5 and the other 2 of 4: draws of both have every share between
+    assert evaluator.intervals(hits) == {"other_side": (pytest.approx(1 / 2), pytest.approx(3 / 5))}
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
+    opinions, vectors = evaluator.opinions, model.encode(evaluator.opinions.texts, normalize_embeddings=True)
+    cosines = vectors @ vectors.T
+    first = [pool[cosines[point, pool].argmax()] for point, pool in zip(opinions.points, opinions.pools, strict=True)]
+    right = [hit in answers for hit, answers in zip(first, opinions.answers, strict=True)]
+    assert evaluator.scores(model).tolist() == right
+
+
+def test_the_classifier_ranks_sides_where_it_has_a_weight(tiny_base):
+    evaluator = SidesEvaluator(OPINIONS, **FACTS)
+    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
+    heads = BipolarHeads(32)
+    heads.fusion_weight = 0.0
+    whole = with_heads(model, heads)
+    assert evaluator.scores(whole).tolist() == evaluator.scores(model).tolist()
+    heads.fusion_weight = None
+    u = model.encode(evaluator.opinions.texts)
+    encoder = BipolarEncoder.of(whole)
+    ranked = zip(evaluator.opinions.points, evaluator.opinions.pools, evaluator.opinions.answers, strict=True)
+    right = [pool[encoder.margins(u[point], u[pool]).argmax()] in answers for point, pool, answers in ranked]
+    assert evaluator.scores(whole).tolist() == right
