@@ -9,7 +9,7 @@ untrained encoder that are computed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from dataset_scripts.base.quality import TEST_TOPICS
 from dataset_scripts.base.schema import PRO
+from dataset_scripts.base.sources import source_name
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.keep import neighbours
 from modeling.base.models import load_backbone, load_model
@@ -202,13 +203,14 @@ def _part(texts: list[str], number: int, size: int) -> list[str]:
     return [texts[(number * size + i) % len(texts)] for i in range(min(size, len(texts)))]
 
 
-def family_data(system: System) -> Data:
-    """The families of all training corpora with generic texts among them, as a recipe's options say."""
+def training_families(
+    system: System, sources: Sequence[str], limits: int | list[int] | None
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Columns `text`, `family` and `side` of the families of all sources, so many texts of each at most; and counts."""
     recipe, frames, counts = system.recipe, [], Counter()
-    limits, data = recipe["per_source"], recipe.data
-    limits = limits if isinstance(limits, list) else [limits] * len(data)
-    for source, name, limit in zip(data, system.source_names(), limits, strict=True):
-        rows = system.rows(source, "families", "train")
+    limits = limits if isinstance(limits, list) else [limits] * len(sources)
+    for source, limit in zip(sources, limits, strict=True):
+        name, rows = source_name(source), system.rows(source, "families", "train")
         strict = [not TEST_TOPICS.search(statement) for statement in rows["statement"]]
         counts["texts on topics that encoders are tested on, left out"] += strict.count(False)
         rows = rows.select(np.flatnonzero(strict))
@@ -217,9 +219,16 @@ def family_data(system: System) -> Data:
         frames.append(frame.assign(source=len(frames)))
     frame = pd.concat(frames, ignore_index=True)
     if frame.empty:
-        raise ValueError("--data has no family with two texts of one side and one of the other")
+        raise ValueError(f"{', '.join(sources)}: no family has two texts of one side and one of the other")
     frame["family"] = frame.groupby(["source", "family"], sort=False).ngroup()
-    frame = _sample(frame, recipe.max_train_rows, recipe.seed).drop(columns="source")
+    return frame.drop(columns="source"), counts
+
+
+def family_data(system: System) -> Data:
+    """The families of all training corpora with generic texts among them, as a recipe's options say."""
+    recipe = system.recipe
+    frame, counts = training_families(system, recipe.data, recipe["per_source"])
+    frame = _sample(frame, recipe.max_train_rows, recipe.seed)
     if recipe["replay"]:
         pairs = len(frame) // (GENERIC - 1) // 2
         base = load_backbone(system.backbone, recipe.max_length)
@@ -233,6 +242,26 @@ def family_data(system: System) -> Data:
     labels = np.column_stack([frame["family"], frame["side"], np.arange(len(frame))])
     rows = Dataset.from_dict({"text": frame["text"].tolist(), "label": labels.tolist()})
     return Data({"families": rows}, system.source_names("replay"), counts, {"families": frame["family"].tolist()})
+
+
+def opposing_pairs(frame: pd.DataFrame) -> Dataset:
+    """Each family as pairs of texts of its two sides, the shorter side from the beginning again.
+
+    Args:
+        frame: Columns `text`, `family` and `side`, 1 or -1.
+
+    Returns:
+        Columns `point`, `counter` and `label`, the family and the side of the point; sides of points take turns.
+    """
+    parts: dict[str, list] = {"point": [], "counter": [], "label": []}
+    for family, texts in frame.groupby("family"):
+        sides = {side: texts["text"][texts["side"] == side].tolist() for side in (1, -1)}
+        for number in range(max(map(len, sides.values()))):
+            side = 1 if number % 2 else -1
+            point, counter = (own[number % len(own)] for own in (sides[side], sides[-side]))
+            for name, value in zip(parts, (point, counter, [family, side]), strict=True):
+                parts[name].append(value)
+    return Dataset.from_dict(parts)
 
 
 def _sample(frame: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:

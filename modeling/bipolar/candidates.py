@@ -18,7 +18,28 @@ SETTINGS = {
 NONE = -1  # in a shortlist, where there is no candidate
 
 
-class Candidates:
+class Points:
+    """What asks, and what is right.
+
+    Attributes:
+        texts: Distinct texts; m of them.
+        points: Indices in `texts` of what asks, shape (n,).
+        answers: Indices in `texts` of what is right for each of them, n sets.
+    """
+
+    texts: list[str]
+    points: np.ndarray
+    answers: list[frozenset[int]]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def hits(self, texts: np.ndarray) -> np.ndarray:
+        """Whether texts are answers, row by row: bools of the shape of their indices, (n,) or (n, K)."""
+        return np.array([np.isin(row, list(own)) for row, own in zip(texts, self.answers, strict=True)])
+
+
+class Candidates(Points):
     """Points and what is ranked for each of them (Wachsmuth et al., 2018, section 4).
 
     The rows are those of `dataset_scripts.base.schema.COUNTERS`, one per point and counter. Identical texts are one
@@ -52,16 +73,9 @@ class Candidates:
         alone = [pair[1:] for pair in pairs]
         self._pools = {name: _pools(keys[name], alone if name in ("sdoc", "epc") else pairs) for name in SETTINGS}
 
-    def __len__(self) -> int:
-        return len(self.points)
-
     def of(self, setting: str) -> list[np.ndarray]:
         """The candidates of each row in one of `SETTINGS`: n arrays of indices in `texts`, ascending."""
         return [pool[pool != point] for pool, point in zip(self._pools[setting], self.points, strict=True)]
-
-    def hits(self, texts: np.ndarray) -> np.ndarray:
-        """Whether texts are answers, row by row: bools of the shape of their indices, (n,) or (n, K)."""
-        return np.array([np.isin(row, list(own)) for row, own in zip(texts, self.answers, strict=True)])
 
     def take(self, numbers: np.ndarray) -> Candidates:
         """The same with some of the points only; the candidates stay those of all."""
@@ -74,7 +88,7 @@ class Candidates:
         return taken
 
 
-class Opinions:
+class Opinions(Points):
     """Short opinions, and what is ranked for each of them: the other texts for and against the same statement.
 
     Statements count for which there are at least two texts of either side, so that each text has one of its own side
@@ -82,7 +96,7 @@ class Opinions:
 
     Args:
         rows: Of `dataset_scripts.base.schema.FAMILIES`.
-        limit: A seeded sample of so many opinions; all if None. The candidates stay.
+        limit: A seeded sample of so many opinions; all if None. Their candidates stay.
 
     Attributes:
         texts: The distinct texts; m of them.
@@ -100,24 +114,22 @@ class Opinions:
         statement = ["group", "statement"]
         frame = frame[~frame.duplicated([*statement, "text"], keep=False)]
         least = frame.groupby(statement)["side"].transform(lambda sides: sides.value_counts().reindex([0, 1]).min())
-        frame = frame[least >= 2]
+        frame = frame[least >= 2].copy()
         if frame.empty:
             raise ValueError("there is no statement with two texts of either side")
+        frame["family"] = frame.groupby(statement).ngroup()
+        asked = frame.iloc[sample(len(frame), limit)]
+        frame = frame[frame["family"].isin(asked["family"])].copy()
         numbers, texts = pd.factorize(frame["text"])
-        self.texts = texts.tolist()
-        frame = frame.assign(number=numbers, family=frame.groupby(statement).ngroup())
+        frame["number"], self.texts = numbers, texts.tolist()
+        self.points, self.groups = frame["number"][asked.index].to_numpy(), pd.factorize(asked["group"])[0]
         families = dict(list(frame.groupby("family")))
-        frame = frame.iloc[sample(len(frame), limit)]
-        self.points, self.groups = frame["number"].to_numpy(), pd.factorize(frame["group"])[0]
         self.pools: list[np.ndarray] = []
-        self.answers: list[frozenset[int]] = []
-        for row in frame.itertuples():
-            others = families[row.family].query("number != @row.number")
+        self.answers = []
+        for row in asked.itertuples():
+            others = families[row.family].query("text != @row.text")
             self.pools.append(others["number"].to_numpy())
             self.answers.append(frozenset(others["number"][others["side"] != row.side]))
-
-    def __len__(self) -> int:
-        return len(self.points)
 
 
 def sample(count: int, most: int | None) -> np.ndarray:

@@ -16,12 +16,12 @@ from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_i
 from modeling.base.evaluation import Evaluator
 from modeling.base.plots import dots
 from modeling.base.vectors import Vectors
-from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, reranked, sample, shortlist
+from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, Points, reranked, sample, shortlist
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import heads_of
 
 SHORTLISTS = (10, 30, 50)  # of table 3
-WEIGHTS = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
+WEIGHTS = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.8)
 LEARNED = "learned"
 CLASSIFICATION = {f"classification_{k}": k for k in SHORTLISTS}
 LogOdds = Callable[[int, np.ndarray], np.ndarray]
@@ -126,7 +126,7 @@ class SidesEvaluator(Evaluator):
         if log_odds is not None:
             odds, weight = shortlist_odds(self.opinions, near, log_odds), heads_of(model).fusion_weight
             first = _first(near, similarities, odds, weight)
-        return np.array([text in answers for text, answers in zip(first, self.opinions.answers, strict=True)])
+        return self.opinions.hits(first)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float | int]:
         sizes = zip(self.opinions.answers, self.opinions.pools, strict=True)
@@ -143,7 +143,7 @@ class SidesEvaluator(Evaluator):
 
 
 def retrieval(
-    model: SentenceTransformer, candidates: Candidates | Opinions, folder: Path | None = None
+    model: SentenceTransformer, candidates: Points, folder: Path | None = None
 ) -> tuple[np.ndarray, np.ndarray, LogOdds | None]:
     """What a model ranks by: embeddings of the points, (n, d), and of all texts, (m, d), compared by dot product.
 
@@ -186,7 +186,7 @@ def rank_all(
 
 
 def shortlist_odds(
-    candidates: Candidates | Opinions, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
+    candidates: Points, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
 ) -> np.ndarray:
     """The log-odds of shortlisted texts, shape (n, K), 0 where there is none; with a title behind a progress bar."""
     odds = np.zeros(shortlists.shape, np.float32)
@@ -203,6 +203,27 @@ def _first(near: np.ndarray, similarities: np.ndarray, odds: np.ndarray, weight:
 
 def _learned(candidates: Candidates, near: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> float | None:
     """The weight with the highest accuracy; the first, and so the smallest, of equals, the classifier alone last."""
-    weights = [*WEIGHTS, None]
-    accuracies = [candidates.hits(_first(near, similarities, odds, weight)).mean() for weight in weights]
-    return weights[int(np.argmax(accuracies))]
+    return _best(_accuracies(candidates, near, similarities, odds))
+
+
+def _best(accuracies: np.ndarray) -> float | None:
+    return [*WEIGHTS, None][int(np.argmax(accuracies))]
+
+
+def _accuracies(points: Points, near: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """With each of `WEIGHTS`, and of the classifier alone."""
+    return np.array([points.hits(_first(near, similarities, odds, each)).mean() for each in [*WEIGHTS, None]])
+
+
+def learn_weight(model: SentenceTransformer, candidates: Candidates, opinions: Opinions | None) -> float | None:
+    """The best of `WEIGHTS`, or None for the classifier alone, for a model with heads.
+
+    By the mean of the accuracy on points among all arguments and that on short opinions, if there are any.
+    """
+    accuracies = []
+    for points, pools in ((candidates, candidates.of("epa")), (opinions, opinions and opinions.pools)):
+        if points is not None:
+            queries, documents, log_odds = retrieval(model, points)
+            near, similarities = shortlist(queries @ documents.T, pools, max(SHORTLISTS))
+            accuracies.append(_accuracies(points, near, similarities, shortlist_odds(points, near, log_odds)))
+    return _best(np.mean(accuracies, axis=0))

@@ -25,6 +25,7 @@ from dataset_scripts.base.sources import has_config, source_name
 from modeling.base.adapters import copy_adapter, save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, of_source
+from modeling.base.families import opposing_pairs, training_families
 from modeling.base.models import adapter_folder
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
@@ -39,14 +40,15 @@ from modeling.bipolar.baselines.encoders import (
     load_cross_encoder,
     save_cross_encoder,
 )
-from modeling.bipolar.candidates import Candidates
+from modeling.bipolar.candidates import Candidates, Opinions
 from modeling.bipolar.encoder import USAGE
-from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, retrieval
+from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, learn_weight, retrieval
 from modeling.bipolar.files import attach_heads, heads_of, load_heads, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss
 from modeling.bipolar.negatives import hard_negatives, hard_probability, random_negatives
 
+OPINIONS = 500  # of each source, on which the weight of the classifier is chosen
 SPLITS = {"clean": "counters", "official": "counters_official"}
 _HOMEWORK = "Homework should be abolished. Children sit at desks all day and need their evenings to play."
 _HARBOUR = "The harbour should be closed to cars. Exhaust fumes drive visitors away."
@@ -96,7 +98,15 @@ class BipolarSystem(System):
         counts["pairs in training"] = len(rows)
         train = {"counters": rows.select_columns(["point", "counter"])}
         groups = {name: rows[name] for name in rows.column_names if name not in ("point", "counter")}
-        return Data(train, [source_name(source) for source in recipe.data], counts, groups)
+        sources = listed(self.options.families)
+        if sources:
+            frame, of_families = training_families(self, sources, self.options.family_texts)
+            pairs = opposing_pairs(frame)
+            counts |= of_families | {"pairs of families in training": len(pairs)}
+            counters = train["counters"].add_column("label", [[-1, 0]] * len(rows))
+            train["counters"] = concatenate_datasets([counters, pairs])
+            groups = {"group": [*groups["group"], *(f"family {family}" for family, _ in pairs["label"])]}
+        return Data(train, list(map(source_name, [*recipe.data, *sources])), counts, groups)
 
     def build_model(self) -> SentenceTransformer | CrossEncoder:
         """The encoder of u, which carries the heads; in training these belong to the loss."""
@@ -195,12 +205,20 @@ class BipolarSystem(System):
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
         if heads.fusion_weight == LEARNED:
-            heads.fusion_weight = self.evaluators("validation")[0].scores(model).weight
+            heads.fusion_weight = self._learned_weight(model)
         if recipe.lora:
             model = save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
         else:
             model = with_heads(model, heads)
         return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length, recipe.quick)
+
+    def _learned_weight(self, model: SentenceTransformer) -> float | None:
+        """On validation data: of the corpora of counters, and of the families if there are any."""
+        counters, opinions = self.evaluators("validation")[0], None
+        if sources := listed(self.options.families):
+            parts = [self.rows(source, "families", "validation", OPINIONS) for source in sources]
+            opinions = Opinions(concatenate_datasets(parts).to_dict())
+        return learn_weight(model, counters.candidates, opinions)
 
     def load_trained(self) -> SentenceTransformer | CrossEncoder:
         """What `save` wrote."""

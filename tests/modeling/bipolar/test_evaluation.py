@@ -6,8 +6,15 @@ import pytest
 from modeling.base.models import load_backbone, resolve
 from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, reranked, shortlist
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, rank_all
-from modeling.bipolar.files import with_heads
+from modeling.bipolar.evaluation import (
+    LEARNED,
+    WEIGHTS,
+    CounterargumentEvaluator,
+    SidesEvaluator,
+    learn_weight,
+    rank_all,
+)
+from modeling.bipolar.files import heads_of, with_heads
 from modeling.bipolar.heads import BipolarHeads
 from tests.modeling.bipolar.baselines.invented import columns_of, debates
 from tests.tiny import counters
@@ -208,3 +215,16 @@ def test_the_classifier_ranks_sides_where_it_has_a_weight(tiny_base):
     ranked = zip(evaluator.opinions.points, evaluator.opinions.pools, evaluator.opinions.answers, strict=True)
     right = [pool[encoder.margins(u[point], u[pool]).argmax()] in answers for point, pool, answers in ranked]
     assert evaluator.scores(whole).tolist() == right
+
+
+def test_the_weight_is_learned_on_points_and_opinions(tiny_base):
+    model = with_heads(load_backbone(resolve(str(tiny_base), "org/tiny")), BipolarHeads(32, shared=False))
+    candidates, opinions = Candidates(COLUMNS), Opinions(OPINIONS)
+    accuracies = {}
+    for weight in [*WEIGHTS, None]:
+        heads_of(model).fusion_weight = weight
+        hits = CounterargumentEvaluator(COLUMNS, **FACTS).scores(model).hits["epa"]
+        accuracies[weight] = hits.mean(), SidesEvaluator(OPINIONS, **FACTS).scores(model).mean()
+    best = max(accuracies, key=lambda weight: sum(accuracies[weight]))  # of equals the first, too
+    assert learn_weight(model, candidates, opinions) == best
+    assert learn_weight(model, candidates, None) == max(accuracies, key=lambda weight: accuracies[weight][0])
