@@ -113,7 +113,9 @@ class Opinions(Points):
         frame = pd.DataFrame({name: rows[name] for name in ("group", "statement", "text", "side")}).drop_duplicates()
         statement = ["group", "statement"]
         frame = frame[~frame.duplicated([*statement, "text"], keep=False)]
-        least = frame.groupby(statement)["side"].transform(lambda sides: sides.value_counts().reindex([0, 1]).min())
+        least = frame.groupby(statement)["side"].transform(
+            lambda sides: sides.value_counts().reindex([0, 1], fill_value=0).min()
+        )
         frame = frame[least >= 2].copy()
         if frame.empty:
             raise ValueError("there is no statement with two texts of either side")

@@ -163,10 +163,11 @@ def test_reranked_by_hand():
     assert reranked(near, scores).tolist() == [2, 1, NONE]
 
 
-# on "a" two texts of either side and one that is on both, on "b" too few against it; "f0" stands in two debates
+# on "a" two texts of either side and one on both, on "b" too few against it, on "c" none; "f0" is in two debates
 OPINIONS = [("one", "a", text, side) for text, side in [("f0", 1), ("f1", 1), ("n0", 0), ("n1", 0), ("n2", 0)]]
 OPINIONS += [("one", "a", "both", 0), ("one", "a", "both", 1), ("one", "a", "f1", 1)]
 OPINIONS += [("one", "b", "g0", 1), ("one", "b", "g1", 1), ("one", "b", "m0", 0)]
+OPINIONS += [("one", "c", "h0", 1), ("one", "c", "h1", 1)]
 OPINIONS += [("two", "a", text, side) for text, side in [("f0", 0), ("x", 0), ("y", 1), ("z", 1)]]
 OPINIONS = dict(zip(("group", "statement", "text", "side"), map(list, zip(*OPINIONS, strict=True)), strict=True))
 
