@@ -45,6 +45,7 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
         kind=kind,
         facts=results,
         system=system,
+        worse=_worse(results),
         repo=REPO,
         adapter_repo=ADAPTER_REPO,
         demonstrations=markdown(demonstrations(results, {"base": "base", "trained": "this model"})),
@@ -57,6 +58,17 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
         options=markdown(pd.DataFrame(options, columns=["option", "value"])),
     )
     return card.content
+
+
+def _worse(results: dict[str, Any]) -> list[str]:
+    """Where the base is better by the main measure of an evaluation, all of which are better the higher they are."""
+    return [
+        f"{each['title']} ({each['dataset']}): `{metric}` {each['base'][metric]:.3f} → {each['trained'][metric]:.3f}"
+        for each in results["evaluations"]
+        for metric in each["headline"][:1]
+        if None not in (each["base"][metric], each["trained"][metric])
+        and each["trained"][metric] < each["base"][metric]
+    ]
 
 
 def _examples(results: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
