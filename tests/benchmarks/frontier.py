@@ -4,9 +4,9 @@
 
 `data` holds the folders that `opinion corpus build` made. Every experiment trains the bundled encoder by the recipe
 `stance-minilm-distilled`, without its teacher and with some options changed, in this process, and is measured on
-validation data alone: AUROC of Kialo's
-pairs, AUROC of topic on them, Spearman on STS-B. Processor seconds are those of training, vectors for the keep term
-included. `frontier.csv` has a line for each, `frontier.png` draws them; what is in the table is not run again.
+validation data alone: AUROC of Kialo's pairs, AUROC of topic on them, Spearman on STS-B. Processor seconds are those of
+training, vectors for the keep term included. `frontier.csv` has a line for each, `frontier.png` draws them; what is in
+the table is not run again.
 """
 
 from __future__ import annotations
