@@ -263,7 +263,8 @@ def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys
     after = run_recipe(load_recipe("stance-demo", options(output, **changes)))
     half = weights(folder)
     for key, full in weights(uninterrupted[0]).items():
-        np.testing.assert_allclose(half[key], full * (0.5 if "lora_B" in key else 1))
+        # halves of the smallest numbers of half precision are rounded
+        np.testing.assert_allclose(half[key], full * (0.5 if "lora_B" in key else 1), rtol=1e-2, atol=1e-6)
     assert after["phases"] == before["phases"]  # their seconds, too
     assert {evaluation["dataset"] for evaluation in after["evaluations"]} == {"tiny-debates (validation)"}
     assert "license: cc-by-4.0" in (folder / "merged" / "README.md").read_text()
