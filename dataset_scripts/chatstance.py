@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.families import topic_group
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard, normalise
 from dataset_scripts.base.reading import members
@@ -57,7 +58,7 @@ class CHATStance(Corpus):
                 text, statement, stance = (normalise(row[column]) for column in COLUMNS)
                 faults = {"text: neutral": stance == "NONE", "text: malformed row": stance not in STANCES}
                 if not self.dropped.refuse(member.place(line), faults):
-                    id = "-".join(re.findall(r"\w+", statement.casefold()))
+                    id = topic_group(statement)
                     family = families.setdefault(id, Family(id, statement, []))
                     family.texts.append((_NUMBER.sub("", text), STANCES[stance]))
         usable = [family for family in families.values() if self._is_usable(family)]

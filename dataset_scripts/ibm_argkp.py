@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.families import topic_group
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
 from dataset_scripts.base.reading import members, parse_score
@@ -166,8 +166,8 @@ class IbmArgKP(Corpus):
 
 def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:
     """The motion with these words; a new one, in `split`, if there is none."""
-    words = re.findall(r"\w+", topic.casefold())
-    return motions.setdefault("-".join(words), Motion("-".join(words), normalise(topic), split))
+    id = topic_group(topic)
+    return motions.setdefault(id, Motion(id, normalise(topic), split))
 
 
 def _arguments(motion: Motion) -> Rows:

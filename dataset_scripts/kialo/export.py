@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dataset_scripts.base.families import topic_group
 from dataset_scripts.base.quality import normalise
 
 _TITLE = re.compile(r"\ufeff?\s*Discussion (?:Title|Name):[ \t]*(?:\r?\n)?(.*)")
@@ -141,8 +142,7 @@ def parse_record(record: dict[str, Any]) -> tuple[str, Discussion]:
 def discussion_id(file_name: str, discussion: Discussion) -> str:
     """Kialo's number for a discussion, which ends the file name; without one, "t:" and the words of the title."""
     number = _NUMBER.search(file_name)
-    words = re.findall(r"\w+", (discussion.title or file_name.removesuffix(".txt")).casefold())
-    return number[1] if number else "t:" + "-".join(words)
+    return number[1] if number else "t:" + topic_group(discussion.title or file_name.removesuffix(".txt"))
 
 
 def clean_text(text: str, listed: frozenset[str] = frozenset()) -> str:

@@ -78,8 +78,13 @@ class GroupedBatchSampler(LengthGroupedBatchSampler):
             raise ValueError(f"there are {len(groups)} groups for {len(dataset)} rows")
         _, self.groups, self.sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
 
+    @cached_property
+    def members(self) -> list[np.ndarray]:
+        """The rows of each group."""
+        return np.split(np.argsort(self.groups, kind="stable"), np.cumsum(self.sizes)[:-1])
+
     def order(self, random: np.random.Generator) -> np.ndarray:
-        members = np.split(np.argsort(self.groups, kind="stable"), np.cumsum(self.sizes)[:-1])
+        members = self.members
         return np.concatenate([random.permutation(members[group]) for group in random.permutation(len(members))])
 
 

@@ -29,7 +29,7 @@ from dataset_scripts.base.sources import source_name
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.keep import neighbours
 from modeling.base.models import load_backbone, load_model
-from modeling.base.system import Data, Phase, System
+from modeling.base.system import Data, Phase, System, with_limits
 from modeling.base.vectors import Vectors
 
 SIZE = 8  # texts of a family, so that families of one camp more or less are alike, and many fit into a batch
@@ -154,7 +154,7 @@ class FamilyBatchSampler(GroupedBatchSampler):
             raise ValueError(f"a family has {self.sizes.max()} texts, --batch-size {batch_size} takes {self.shelf}")
 
     def order(self, random: np.random.Generator) -> np.ndarray:
-        members = np.split(np.argsort(self.groups, kind="stable"), np.cumsum(self.sizes)[:-1])
+        members = self.members
         shelves: list[list[int]] = []
         by_room: dict[int, list[int]] = {room: [] for room in range(1, self.shelf + 1)}
         for group in random.permutation(len(members)):
@@ -208,8 +208,7 @@ def training_families(
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """Columns `text`, `family` and `side` of the families of all sources, so many texts of each at most; and counts."""
     recipe, frames, counts = system.recipe, [], Counter()
-    limits = limits if isinstance(limits, list) else [limits] * len(sources)
-    for source, limit in zip(sources, limits, strict=True):
+    for source, limit in with_limits(sources, limits):
         name, rows = source_name(source), system.rows(source, "families", "train")
         strict = [not TEST_TOPICS.search(statement) for statement in rows["statement"]]
         counts["texts on topics that encoders are tested on, left out"] += strict.count(False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -70,6 +70,11 @@ class Data:
         """All texts that are trained on."""
         columns = (rows[name] for rows in self.train.values() for name in rows.column_names)
         return {text for column in columns for text in column if isinstance(text, str)}
+
+
+def with_limits(sources: Sequence[str], limits: int | list[int] | None) -> Iterator[tuple[str, int | None]]:
+    """Each source with its limit: of one number, or none, all have the same."""
+    return zip(sources, limits if isinstance(limits, list) else [limits] * len(sources), strict=True)
 
 
 class System(ABC):
@@ -141,9 +146,8 @@ class System(ABC):
 
     def training_rows(self, config: str) -> list[Dataset]:
         """The training rows of each corpus, sampled as the option `per_source` says: one number, or one for each."""
-        limits, data = self.recipe["per_source"], self.recipe.data
-        limits = limits if isinstance(limits, list) else [limits] * len(data)
-        return [self.rows(source, config, "train", limit) for source, limit in zip(data, limits, strict=True)]
+        limited = with_limits(self.recipe.data, self.recipe["per_source"])
+        return [self.rows(source, config, "train", limit) for source, limit in limited]
 
     # what follows serves an encoder with one adapter or none; a system with further modules overrides it
 
