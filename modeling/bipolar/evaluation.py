@@ -125,7 +125,8 @@ class SidesEvaluator(Evaluator):
         first = near[:, 0]
         if log_odds is not None:
             odds, weight = shortlist_odds(self.opinions, near, log_odds), heads_of(model).fusion_weight
-            first = _first(near, similarities, odds, weight)
+            # before the end of training a weight that is to be learned is not known: the classifier alone
+            first = _first(near, similarities, odds, None if weight == LEARNED else weight)
         return self.opinions.hits(first)
 
     def metrics(self, scores: np.ndarray) -> dict[str, float | int]:

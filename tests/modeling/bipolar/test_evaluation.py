@@ -216,6 +216,8 @@ def test_the_classifier_ranks_sides_where_it_has_a_weight(tiny_base):
     ranked = zip(evaluator.opinions.points, evaluator.opinions.pools, evaluator.opinions.answers, strict=True)
     right = [pool[encoder.margins(u[point], u[pool]).argmax()] in answers for point, pool, answers in ranked]
     assert evaluator.scores(whole).tolist() == right
+    heads.fusion_weight = "learned"  # in training, before it is
+    assert evaluator.scores(whole).tolist() == right
 
 
 def test_the_weight_is_learned_on_points_and_opinions(tiny_base):
