@@ -1,4 +1,4 @@
-"""What corpora of reviews share (Tay et al., 2021): sentences cut out of reviews, pairs and triplets of one product."""
+"""What corpora of reviews share (Tay et al., 2021): sentences of reviews, and rows of one product."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datasets.utils import tqdm
 
 from dataset_scripts.base.quality import MINIMUM_WORDS, bare, normalise
 from dataset_scripts.base.reading import ARCHIVES, members, parse_score
-from dataset_scripts.base.schema import PAIRS, TRIPLETS, Rows, pair_row, triplet_row
+from dataset_scripts.base.schema import FAMILIES, PAIRS, TRIPLETS, Rows, family_row, pair_row, triplet_row
 from dataset_scripts.base.splits import FRACTIONS, SEED, across, split_groups, within
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
 
@@ -141,18 +141,36 @@ def review_pairs(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> R
         yield pair_row(*texts, same, "same-product", product)
 
 
+def review_families(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
+    """Rows of `FAMILIES` without a statement: the reviews of a product, the positive ones (pro) against the negative.
+
+    At most `limit` of a product and polarity. Products of one polarity, or of one review of
+    either, have none: they make no triplets.
+
+    Args:
+        reviews: Reviews of one split, none of them twice; `group` is the product.
+    """
+    for product, *sides in by_product(reviews, seed):
+        if all(sides) and sum(map(len, sides)) > 2:
+            for pro, texts in zip((True, False), sides, strict=True):
+                yield from (family_row(text, "", pro, product) for text in texts[:limit])
+
+
+MAKERS = {"pairs": review_pairs, "triplets": review_triplets, "families": review_families}
+
+
 class ReviewCorpus(SentimentCorpus):
-    """Reviews as sentiment corpora have them, and pairs and triplets of one product, which is the `group` of a review.
+    """Reviews as sentiment corpora have them, and rows of one product, which is the `group` of a review.
 
     `sentences` of a subclass cuts reviews to their granularity by `cut`.
     """
 
-    FEATURES = {**SentimentCorpus.FEATURES, "pairs": PAIRS, "triplets": TRIPLETS}
+    FEATURES = {**SentimentCorpus.FEATURES, "pairs": PAIRS, "triplets": TRIPLETS, "families": FAMILIES}
 
     @property
     def of_one_product(self) -> bool:
         """Whether the rows of this configuration are made of reviews of one product."""
-        return self.config.name in ("pairs", "triplets")
+        return self.config.name in MAKERS
 
     def cut(self, text: str) -> str:
         """A review as this configuration has it, counted where nothing is left of it; see `reviews.cut`."""
@@ -165,9 +183,9 @@ class ReviewCorpus(SentimentCorpus):
         if not self.of_one_product:
             yield from super().rows(files, config)
             return
-        make_rows, row = review_pairs if config == "pairs" else review_triplets, None
+        row = None
         for split, reviews in self.clean_sentences(files).items():
-            for _, row in make_rows(reviews, self.config.per_product, self.config.seed):
+            for _, row in MAKERS[config](reviews, self.config.per_product, self.config.seed):
                 yield split, row
         if row is None:
             raise ValueError(
@@ -224,7 +242,7 @@ class StarsCorpus(ReviewCorpus):
 
     def clean_sentences(self, files: list[Path]) -> dict[str, list[Sentence]]:
         by_split = super().clean_sentences(files)
-        for reviews in by_split.values() if self.config.name == "triplets" else ():
+        for reviews in by_split.values() if self.config.name in ("triplets", "families") else ():
             for _, positives, negatives in by_product(reviews, self.config.seed):
                 if not (positives and negatives):
                     self.dropped["product: no reviews of both polarities"] += 1

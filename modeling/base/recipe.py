@@ -95,6 +95,16 @@ class HoldOptions(SystemOptions):
             raise ValueError("--keep and --replay compare unit vectors: they need --normalised true")
 
 
+class FamilyOptions(HoldOptions):
+    """Options of a system that can learn from families of texts, see `modeling.base.families`."""
+
+    per_source: PerSource = None
+    per_statement: Positive = 4
+    """families: most of one statement, or of one group without any, of up to 8 texts each"""
+    teacher: str | None = None
+    """families: model whose similarities are held, within families too, instead of the base's; none: the base"""
+
+
 class Recipe(BaseModel):
     """All options of a run: those of all systems, and in `options` of one; `recipe["margin"]` reads either kind."""
 
@@ -106,6 +116,8 @@ class Recipe(BaseModel):
     """encoder: Hub id, local folder, or 'bundled' (all-MiniLM-L6-v2, needs no network)"""
     base_id: str | None = None
     """Hub id to publish for a base that is a local folder"""
+    start: str | None = None
+    """adapter to begin with, a released model or a folder, such as stance-minilm; none: the base as it is"""
     data: Texts = ["demo"]
     """training corpora: 'demo', folders built by `opinion corpus build`, or Hub data sets"""
     output_dir: str = Field("runs", exclude=True)
@@ -185,6 +197,8 @@ class Recipe(BaseModel):
     def _consistent(self) -> Recipe:
         if not self.lora and self.lora_scale != 1:
             raise ValueError("--lora-scale scales an adapter: it needs --lora true")
+        if not self.lora and self.start:
+            raise ValueError("--start begins with an adapter: it needs --lora true")
         if self.evaluate_on != "test" and (self.release or self.push_to_hub):
             raise ValueError("--evaluate-on validation chooses a recipe: a published card has figures of test data")
         if self.quick and self.release:
@@ -215,7 +229,7 @@ class Recipe(BaseModel):
 
     def public_options(self) -> dict[str, Any]:
         """The options that made the weights and the files, without anything that names a local path."""
-        hidden = {"name", "system", "base", "base_id", "data", "options", "max_eval_rows"}
+        hidden = {"name", "system", "base", "base_id", "start", "data", "options", "max_eval_rows"}
         own = self.options.model_dump(exclude=set(self.options.sources()))
         return self.model_dump(exclude=hidden) | {"lora_scale": self.lora_scale} | own
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dataset_scripts.base.sources import load_split, source_name
-from modeling.base.adapters import add_lora, load_merged, save_adapter, save_merged, scale_adapter
+from modeling.base.adapters import add_lora, copy_adapter, load_merged, save_adapter, save_merged, scale_adapter
 from modeling.base.evaluation import SimilarityEvaluator, of_source
-from modeling.base.models import load_backbone, resolve
+from modeling.base.models import adapter_folder, load_backbone, resolve
 from modeling.base.paper import Paper
 from modeling.base.recipe import Recipe
 
@@ -157,6 +157,8 @@ class System(ABC):
         model = load_backbone(self.backbone, recipe.max_length)
         if recipe.lora:
             add_lora(model, recipe.lora_rank, recipe.lora_alpha, recipe.lora_dropout, recipe.lora_targets)
+        if recipe.start:
+            copy_adapter(adapter_folder(recipe.start), model)
         return model
 
     def load_base(self) -> SentenceTransformer:

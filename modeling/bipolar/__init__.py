@@ -49,8 +49,6 @@ class Options(SystemOptions):
     """sample of the texts of each source of families: a number, or one each; none: all"""
     per_statement: Positive = 8
     """families: most of one statement, of up to 8 texts each"""
-    start: Source = None
-    """adapter to begin with, a released model or a folder, such as stance-minilm; none: the base"""
     counters: OnlyTestSource = None
     """source of counter-arguments to evaluate on, or several, a,b; none: those of data"""
     sides: OnlyTestSource = None

@@ -22,11 +22,10 @@ from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.base.sources import has_config, source_name
-from modeling.base.adapters import copy_adapter, save_adapter, save_merged, scale_adapter
+from modeling.base.adapters import save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.families import opposing_pairs, training_families
-from modeling.base.models import adapter_folder
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
 from modeling.bipolar.baselines.encoders import (
@@ -119,8 +118,6 @@ class BipolarSystem(System):
         model = super().build_model()
         if options.pooling == "cls":
             model[1] = Pooling(model[0].get_embedding_dimension(), "cls")
-        if options.start:
-            copy_adapter(adapter_folder(options.start), model)
         torch.manual_seed(recipe.seed)
         heads = BipolarHeads(model.get_embedding_dimension(), options.shared, options.difference, options.normalised)
         # 0 where only retrieval is trained, none where only classification is

@@ -6,20 +6,19 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, TestSource
+from modeling.base.recipe import FamilyOptions, OnlyTestSource, TestSource
 
 
-class Options(HoldOptions):
+class Options(FamilyOptions):
     """Options of the system, with the paper's values where it has them."""
 
-    configs: ClassVar = ("pairs", "triplets", "examples", "opinions", "similarity")
-    objective: Literal["siamese", "triplet"] = "triplet"
-    """siamese: classify pairs; triplet: place the other polarity farther away"""
+    configs: ClassVar = ("pairs", "triplets", "families", "examples", "opinions", "similarity")
+    objective: Literal["siamese", "triplet", "families"] = "triplet"
+    """siamese: classify pairs; triplet: the other polarity farther away; families (ours): all triplets of a product"""
     margin: float = Field(7.0, gt=0)
     """of triplets: distance by which the other polarity must be farther; below 2 on unit vectors"""
     normalised: bool = False
     """whether the losses see unit vectors; false: vectors as they are, as in the paper"""
-    per_source: PerSource = None
     reviews: TestSource = None
     """source of review triplets to evaluate on, or several, a,b; none: those of data"""
     opinions: OnlyTestSource = None
@@ -29,5 +28,7 @@ class Options(HoldOptions):
 
     @model_validator(mode="after")
     def _consistent(self) -> Options:
+        if self.objective == "families" and not self.normalised:
+            raise ValueError("--objective families compares unit vectors: it needs --normalised true")
         self.check_lengths()
         return self

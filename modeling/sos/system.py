@@ -16,6 +16,7 @@ from torch import nn
 
 from dataset_scripts.base.sources import source_name
 from modeling.base.evaluation import Evaluator, of_source
+from modeling.base.families import FamilyTripletLoss, family_data, family_phase
 from modeling.base.keep import hold, with_replay
 from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
@@ -35,7 +36,8 @@ class SosSystem(System):
     Euclidean distance is sqrt(2 - 2 cos), at most 2, and the margin has to stay below that. The published encoder
     returns unit vectors in either case, and cosines are what is measured: they are the same.
 
-    What `keep` and `replay` add, to hold topical similarity while polarity is learned, is not in the paper.
+    Not in the paper are families (all triplets of some reviews of one product, see `modeling.base.families`) and what
+    `keep` and `replay` add to hold topical similarity while polarity is learned.
     """
 
     PRIMARY = "triplets_accuracy"
@@ -50,6 +52,8 @@ class SosSystem(System):
     ]
 
     def load_data(self) -> Data:
+        if self.recipe["objective"] == "families":
+            return family_data(self)
         kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe
         rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in self.training_rows(kind)])
         counts = {f"{kind} of the sources": len(rows)}
@@ -60,6 +64,9 @@ class SosSystem(System):
 
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
+        if self.recipe["objective"] == "families":
+            yield family_phase(self, model, data, FamilyTripletLoss(model, self.recipe["margin"]))
+            return
         ((kind, rows),) = data.train.items()
         normalize = None if self.recipe["normalised"] else without_normalize(model)
         yield Phase(kind, rows, hold(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)

@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from modeling.base.recipe import HoldOptions, OnlyTestSource, PerSource, Positive, TestSource
+from modeling.base.recipe import FamilyOptions, OnlyTestSource, TestSource
 
 
-class Options(HoldOptions):
+class Options(FamilyOptions):
     """Options of the system, with the paper's values where it has them."""
 
     configs: ClassVar = ("pairs", "triplets", "families", "examples", "similarity", "inference", "tweets", "issues")
@@ -23,11 +23,6 @@ class Options(HoldOptions):
     """least base cosine of a training pair; none: keep all"""
     filter_triplets: float | None = Field(0.3, ge=-1, le=1)
     """least base cosine within a training triplet; none: keep all"""
-    per_source: PerSource = None
-    per_statement: Positive = 4
-    """families: most of one statement, of up to 8 texts each"""
-    teacher: str | None = None
-    """families: model whose similarities are held, within families too, instead of the base's; none: the base"""
     stance: TestSource = None
     """source of the pairs to evaluate on; none: the first of data"""
     similarity: TestSource = None

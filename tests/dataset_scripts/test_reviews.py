@@ -1,11 +1,19 @@
-"""Reviews of one product: pairs and triplets counted by hand, and sentences cut out of reviews."""
+"""Reviews of one product: pairs, triplets and families counted by hand, and sentences cut out of reviews."""
 
 from collections import Counter
 
 import pytest
 
-from dataset_scripts.base.schema import AGREE, OPPOSE
-from dataset_scripts.reviews import cut, ordered_pairs, polarity_of_stars, review_pairs, review_triplets, sentences
+from dataset_scripts.base.schema import AGREE, CON, OPPOSE, PRO
+from dataset_scripts.reviews import (
+    cut,
+    ordered_pairs,
+    polarity_of_stars,
+    review_families,
+    review_pairs,
+    review_triplets,
+    sentences,
+)
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence
 
 
@@ -47,6 +55,13 @@ def test_a_popular_product_is_limited():
     # a: 4 of either label; b opposes once, but nothing balances it
     assert Counter(row["label"] for row in rows) == {AGREE: 4, OPPOSE: 4}
     assert Counter(row["sentence1"][0] for row in rows if row["label"] == AGREE) == {"+": 2, "-": 2}
+
+
+def test_families_are_the_two_polarities_of_a_product():
+    # of a at most two reviews of either polarity; b has one of each and no triplet, c no negative one
+    rows = [row for _, row in review_families(reviews("a", 3, 1) + reviews("b", 1, 1) + reviews("c", 3, 0), 2)]
+    assert [(row["text"][:2], row["side"], row["group"]) for row in rows] == [("+a", PRO, "a")] * 2 + [("-a", CON, "a")]
+    assert len({row["text"] for row in rows}) == 3 and {row["statement"] for row in rows} == {""}
 
 
 def test_pairs_of_one_product_are_balanced():

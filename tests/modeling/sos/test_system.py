@@ -91,6 +91,19 @@ def test_training_rows(make, tiny_data, second, objective, kind, rows, columns):
     assert data.sources == ["tiny-debates", "tiny-debates"]
 
 
+def test_families_hold_both_polarities_of_one_product(make, tiny_data):
+    system = make(objective="families", batch_size=24, keep=1)
+    data = system.load_data()
+    (phase,) = system.phases(system.build_model(), data)
+    sides = {}
+    for family, side, _ in phase.dataset["label"]:
+        sides.setdefault(family, []).append(side)
+    assert all(sorted(set(family)) == [-1, 1] and len(family) <= 8 for family in sides.values())
+    assert sum(map(len, sides.values())) == data.counts["texts of tiny-debates"] > 0
+    with pytest.raises(ValueError, match="--objective families compares unit vectors"):
+        make(objective="families", normalised="false", margin=7)
+
+
 def test_evaluators(make, tiny_data, second):
     validation, test = (make(reviews="none").evaluators(split) for split in ("validation", "test"))
     assert [evaluator.name for evaluator in validation] == ["triplets", "similarity"]
