@@ -74,18 +74,7 @@ def lora_targets(model: SentenceTransformer, names: Names = None) -> list[str]:
 def add_lora(
     model: SentenceTransformer, rank: int = 32, alpha: int = 32, dropout: float = 0.05, targets: Names = None
 ) -> tuple[int, int]:
-    """Adds a LoRA adapter to the encoder, in place, and freezes everything else.
-
-    Args:
-        model: The encoder.
-        rank: Rank r of the update B A (Hu et al., 2021).
-        alpha: The update is scaled by alpha / r.
-        dropout: Dropout before A, in [0, 1).
-        targets: See `lora_targets`.
-
-    Returns:
-        Number of trainable and of all parameters.
-    """
+    """Adds a LoRA adapter (Hu et al., 2021) in place and freezes everything else; returns `count_parameters`."""
     names = lora_targets(model, targets)
     config = LoraConfig("FEATURE_EXTRACTION", r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=names)
     model.add_adapter(config)
@@ -110,19 +99,18 @@ def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
     Raises:
         AdapterError: If the saved adapter is missing, damaged or of another shape or scale.
     """
-    read_json_file(folder / CONFIG, "peft_type", "r", "target_modules")
     encoder = model[0].model
     with _damage(folder):
+        read_json_file(folder / CONFIG, "peft_type", "r", "target_modules")
         theirs, weights = PeftConfig.from_pretrained(folder), load_file(folder / WEIGHTS)
-    configs = (theirs, next(iter(encoder.peft_config.values())))
-    shape, own = [(each.r, each.lora_alpha, ",".join(sorted(each.target_modules))) for each in configs]
-    if shape != own:
-        options = "--lora-rank {} --lora-alpha {} --lora-targets {}".format(*shape)
-        raise AdapterError(f"{folder}: an adapter of another shape: start from it with {options}")
-    weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
-    if different := {name.removeprefix(_PREFIX) for name in get_peft_model_state_dict(encoder)} ^ set(weights):
-        raise AdapterError(f"{folder}: weights of other layers, such as {min(different)}; {CURE}")
-    with _damage(folder):
+        configs = (theirs, next(iter(encoder.peft_config.values())))
+        shape, own = [(each.r, each.lora_alpha, ",".join(sorted(each.target_modules))) for each in configs]
+        if shape != own:
+            options = "--lora-rank {} --lora-alpha {} --lora-targets {}".format(*shape)
+            raise AdapterError(f"{folder}: an adapter of another shape: start from it with {options}")
+        weights = {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
+        if different := {name.removeprefix(_PREFIX) for name in get_peft_model_state_dict(encoder)} ^ set(weights):
+            raise AdapterError(f"{folder}: weights of other layers, such as {min(different)}; {CURE}")
         set_peft_model_state_dict(encoder, weights)
     _check_finite(folder, model)
 
@@ -154,20 +142,11 @@ def save_adapter(
     system: Any = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
-    """Writes the adapter of a trained model in half precision, and proves that it reproduces the model.
+    """Writes the adapter of a trained model in half precision; returns the model from its files, merged into the base.
 
-    Args:
-        model: Encoder with an adapter.
-        folder: Replaced as a whole.
-        base: The untrained encoder, from `load_backbone`; only read. Its Hub id is recorded, no local path.
-        system: The `System`, whose `save_modules` writes what the model has beside the adapter.
-        allow_unchanged: Warn instead of raising where the model equals its base, as after a trial of few steps.
-
-    Returns:
-        The model from its files, merged into the base.
-
-    Raises:
-        AdapterError: If the reloaded adapter differs from the live model or equals the base.
+    `base` is the untrained encoder, from `load_backbone`, of which the Hub id is recorded; `system` saves what the
+    model has beside its adapter. An AdapterError where the files do not give what the live model gave, or that equals
+    the base, of which `allow_unchanged`, as after a trial of few steps, only warns.
     """
     with atomic_folder(folder) as temporary:
         model[0].model.save_pretrained(temporary)
@@ -191,12 +170,12 @@ def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer
         AdapterError: If a file is missing or damaged, keys or shapes do not fit, the base is another one, or the probe
             sentences get other vectors than when the adapter was saved.
     """
-    fingerprint = _check_base(folder, base)
     with _damage(folder), warnings.catch_warnings():
+        fingerprint = _check_base(folder, base)
         warnings.filterwarnings("error", message="Found missing adapter keys")  # peft would go on without them
         base[0].model = PeftModel.from_pretrained(base[0].model, str(folder)).merge_and_unload()
-    _prove(folder, base, fingerprint)
-    _load_modules(folder, base, fingerprint)
+        _prove(folder, base, fingerprint)
+        _load_modules(folder, base, fingerprint)
     return base
 
 
@@ -233,10 +212,9 @@ def save_merged(
     max_length: int | None = None,
     allow_unchanged: bool = False,
 ) -> SentenceTransformer:
-    """Writes a plain SentenceTransformer (safetensors, no peft, no remote code) and proves it by loading it again.
+    """Writes a plain SentenceTransformer (safetensors, no peft, no remote code) and proves it, as `save_adapter` does.
 
-    Arguments, result and errors are those of `save_adapter`, for a merged or fully fine-tuned encoder. `max_length` are
-    the tokens that it reads of a text; the base's own limit is restored if it is None.
+    `max_length` are the tokens that it reads of a text; the base's own limit is restored if it is None.
     """
     model.max_seq_length = max_length or base.max_seq_length
     with atomic_folder(folder) as temporary:
@@ -256,19 +234,12 @@ def load_merged(folder: Path) -> SentenceTransformer:
         AdapterError: If a file is missing or damaged, or the vectors, or what further modules make of them, differ from
             those at saving.
     """
-    fingerprint = read_fingerprint(folder)
-    for path in folder.rglob("*.json"):
-        read_json_file(path)
-    if (modules := read_json(folder / "modules.json")) == [] or isinstance(modules, dict):
-        raise AdapterError(f"{folder / 'modules.json'}: damaged, it lists no modules; {CURE}")
-    for module in modules or []:
-        if not (folder / module["path"]).is_dir():
-            raise AdapterError(f"{folder}: {module['path']} is missing; {CURE}")
     with _damage(folder):
+        fingerprint = read_fingerprint(folder)
         model = SentenceTransformer(str(folder), local_files_only=True)
-    model.model_card_data.base_model = fingerprint.get("base_model")
-    _load_modules(folder, model, fingerprint)
-    _prove(folder, model, fingerprint)
+        model.model_card_data.base_model = fingerprint.get("base_model")
+        _load_modules(folder, model, fingerprint)
+        _prove(folder, model, fingerprint)
     return model
 
 
@@ -285,11 +256,7 @@ def read_json_file(path: Path, *keys: str) -> Any:
 
 def read_fingerprint(folder: Path) -> dict[str, Any]:
     """What a model made of the probe sentences when it was saved, and what it has beside its encoder."""
-    fingerprint = read_json_file(folder / FINGERPRINT, "vectors")
-    for path in folder.glob("*.safetensors"):
-        if not path.name.startswith(("model", "adapter_model")) and "modules" not in fingerprint:
-            raise AdapterError(f"{folder}: {path.name} is unknown to {FINGERPRINT}, so it is another model's; {CURE}")
-    return fingerprint
+    return read_json_file(folder / FINGERPRINT, "vectors")
 
 
 def _write_fingerprint(
@@ -358,9 +325,7 @@ def _load_modules(folder: Path, model: SentenceTransformer, fingerprint: dict[st
     if absent := [name for name in fingerprint.get("modules", ()) if not (folder / name).is_file()]:
         raise AdapterError(f"{folder}: {absent[0]} is missing; {CURE}")
     if "modules" in fingerprint:
-        with _damage(folder):
-            system = get_system(fingerprint.get("system"))
-        system.load_modules(model, folder)
+        get_system(fingerprint.get("system")).load_modules(model, folder)
 
 
 @contextmanager
@@ -368,6 +333,8 @@ def _damage(folder: Path) -> Iterator[None]:
     """Whatever the libraries raise over a folder, by what is wrong with which file, in a line."""
     try:
         yield
+    except AdapterError:
+        raise
     except Exception as error:
         kind = "wrong key prefix or other layers" if isinstance(error, UserWarning) else "incomplete or damaged"
         reason = " ".join(str(error).split())[:200]

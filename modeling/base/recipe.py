@@ -176,8 +176,6 @@ class Recipe(BaseModel):
     """experiment tracker, as transformers names it: wandb, tensorboard, trackio, ..."""
     cache_dir: str = Field("~/.cache/opinion-transformers", exclude=True)
     """where prepared data and base similarities are kept"""
-    world_size: Positive | None = Field(None, exclude=True)
-    """processes that must be running; another number is an error"""
     license: str = Field("apache-2.0", exclude=True)
     """licence of the published model, as the Hub spells it"""
     push_to_hub: str | None = Field(None, exclude=True)

@@ -22,7 +22,7 @@ from modeling.base.publish import publish_run, release
 from modeling.base.recipe import Recipe
 from modeling.base.results import evaluate_run, print_report
 from modeling.base.rooms import get_system
-from modeling.base.training import check_world_size, process_state, train
+from modeling.base.training import check_launch, process_state, train
 
 
 def run(recipe: Recipe) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     """
     quiet()
     set_seed(recipe.seed)
-    check_world_size(recipe.world_size)
+    check_launch()
     state = process_state()
     system = get_system(recipe.system)(recipe)
     if recipe.push_to_hub:
@@ -99,7 +99,7 @@ def claim_folder(recipe: Recipe) -> None:
 
 
 def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> None:
-    """Runs every point of a grid; prints and writes a table "paper / ours" and a picture of its measures.
+    """Runs every point of a grid; prints and writes its tables "paper / ours".
 
     A point that fails is named and left out, and the same command tries it again; a ValueError if all do.
     """
@@ -115,8 +115,8 @@ def run_grid(recipe: Recipe, points: list[tuple[dict[str, Any], Recipe]]) -> Non
         return
     if not finished:
         raise ValueError("every point of the grid failed: " + "; ".join(failed))
-    table, written = write_grid(finished, recipe.run_dir.with_name(recipe.name + "-grid"), recipe.name)
-    print(f"\n{table}\n\nwritten to {' and '.join(map(str, written))}" + "".join(f"\nfailed: {f}" for f in failed))
+    table, path = write_grid(finished, recipe.run_dir.with_name(f"{recipe.name}-grid"))
+    print("\n".join([f"\n{table}\n\nwritten to {path}", *(f"failed: {point}" for point in failed)]))
 
 
 def quiet() -> None:

@@ -50,24 +50,18 @@ def process_state() -> PartialState:
     return PartialState(cpu=not torch.accelerator.is_available(), timeout=PATIENCE)
 
 
-def check_world_size(asked: int | None) -> None:
-    """Makes sure that as many processes run as were asked for; None: as the launcher was told.
+def check_launch() -> None:
+    """Refuses, by a ValueError with the command that works, to train alone where several processes were asked for.
 
-    On CPUs `accelerate launch --num_processes N` starts a single process, unless `--multi_gpu` is given: then it takes
+    On CPUs `accelerate launch --num_processes N` starts a single one, unless `--multi_gpu` is given: then it takes
     torchrun, which needs no GPU.
-
-    Raises:
-        ValueError: If another number of processes runs; the message names the command that works.
     """
-    running = process_state().num_processes
-    asked = asked or int(os.environ.get("WORLD_SIZE", running))
     # accelerate names the place to meet only where there are several; torchrun would say how many
-    alone = running == 1 and {"ACCELERATE_USE_CPU", "MASTER_ADDR"} <= set(os.environ) and "WORLD_SIZE" not in os.environ
-    if asked != running or alone:
-        many, number = ("several", "N") if alone else (asked, asked)
+    several = {"ACCELERATE_USE_CPU", "MASTER_ADDR"} <= set(os.environ) and "WORLD_SIZE" not in os.environ
+    if several and process_state().num_processes == 1:
         raise ValueError(
-            f"{many} processes were asked for but {running} run(s). On CPUs start them with torchrun --nproc_per_node "
-            f"{number} train.py ... or accelerate launch --multi_gpu --num_processes {number} train.py ..."
+            "several processes were asked for, but one runs. On CPUs start them with torchrun --nproc_per_node N "
+            "train.py ... or accelerate launch --multi_gpu --num_processes N train.py ..."
         )
 
 

@@ -1,14 +1,13 @@
-"""Grids: the paper's tables with ours beside its figures, seeds taken together, and the picture."""
+"""Grids: the paper's tables with ours beside its figures, and seeds taken together."""
 
 import itertools
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import yaml
 
 from modeling.base import run as running
-from modeling.base.grid import grid_frame, write_grid
+from modeling.base.grid import grid_tables, write_grid
 from modeling.base.recipe import expand_grid, load_recipe
 
 
@@ -26,26 +25,25 @@ def cells(table):
 
 def test_one_axis(tmp_path):
     finished = [({"margin": 0.1}, facts(0.61, paper=0.7)), ({"margin": 0.2}, facts(None, paper=0.8))]
-    table, written = write_grid(finished, tmp_path, "some-recipe")
+    table, path = write_grid(finished, tmp_path)
+    assert path == tmp_path / "margin.md" and path.read_text() == f"{table}\n"
     assert table.startswith("Paper: a big one. Each cell: paper / ours.\n\n|")
     assert cells(table) == [
         ["margin →", "base", "0.1", "0.2"],
         ["dq_ndcg", "0.400 / 0.500", "0.700 / 0.610", "0.800 /"],
     ]
-    assert written == [tmp_path / "margin.md", tmp_path / "margin.png"]
-    assert written[0].read_text() == f"{table}\n\n![some-recipe, test data, over margin](margin.png)\n"
 
 
-def test_the_papers_tables_as_they_are_printed(tmp_path, root):
+def test_the_papers_tables_as_they_are_printed(root):
     # three rows of table 2 of the paper on stance, whose columns are the ten margins
     printed = yaml.safe_load((root / "modeling" / "stance" / "paper.yaml").read_text())["tables"][0]
     kinds = {("siamese", None): 0, ("siamese", 0.5): 1, ("triplet", 0.5): 2}
     finished = []
     for ((objective, least), row), (column, margin) in itertools.product(kinds.items(), enumerate(printed["points"])):
-        point = {"margin": margin, "objective": objective, "filter_pairs": least}
+        point = {"objective": objective, "filter_pairs": least, "margin": margin}
         paper = printed["rows"][row]["values"][column]
         finished.append((point, facts(0.1 * column, 0.003, paper, printed["metric"], table="Table 2")))
-    table, _ = write_grid(finished, tmp_path, "stance-mpnet")
+    table = grid_tables(finished)
     assert "### Table 2: stance_filtered_kl_paper" in table
     header, *rows = cells(table)
     assert header == ["margin →", "base", *[str(margin) for margin in printed["points"]]]
@@ -56,56 +54,35 @@ def test_the_papers_tables_as_they_are_printed(tmp_path, root):
         assert row[2:] == [f"{value:.3f} / {0.1 * column:.3f}" for column, value in enumerate(values["values"])]
 
 
-def test_seeds_are_taken_together(tmp_path, figures):
-    # mean .6 and deviation sqrt((.01 + 0 + .01) / 2) = .1 of .5, .6, .7; a single run has no deviation
-    values = [(2, 1, 0.5), (2, 2, 0.6), (2, 3, 0.7), (5, 1, 0.8)]
-    finished = [({"batch_size": size, "seed": seed}, facts(value)) for size, seed, value in values]
-    table, _ = write_grid(finished, tmp_path, "some-recipe")
-    assert "Ours is the mean over seeds ± their standard deviation." in table
-    assert cells(table)[1] == ["dq_ndcg", "/ 0.500", "/ 0.600 ± 0.100", "/ 0.800"]
-    (bars,) = figures[0].axes[0].containers
-    assert bars.lines[0].get_ydata().tolist() == pytest.approx([0.6, 0.8])
-    assert np.ptp(bars.lines[2][0].get_segments()[0][:, 1]) == pytest.approx(0.2)
-
-
 @pytest.mark.parametrize(
-    ("bases", "expected"),
+    ("bases", "base"),
     [
-        ({(2, 1): 0.4, (2, 2): 0.6, (5, 1): 0.4, (5, 2): 0.6}, 0.5),  # each seed draws another sample of the test data
-        ({(2, 1): 0.4, (2, 2): 0.6, (5, 1): 0.5, (5, 2): 0.6}, np.nan),  # of one seed, on two sources
+        ((0.4, 0.6, 0.4, 0.6), "/ 0.500"),  # each seed draws another sample of the test data
+        ((0.4, 0.6, 0.5, 0.6), ""),  # of one seed, on two sources
     ],
 )
-def test_the_base(bases, expected):
-    finished = [({"batch_size": size, "seed": seed}, facts(0.7, base=base)) for (size, seed), base in bases.items()]
-    assert grid_frame(finished)[0]["base"].tolist() == pytest.approx([expected] * 2, nan_ok=True)
+def test_seeds_are_taken_together(tmp_path, bases, base):
+    # mean .6 and deviation .1 of .5 and .7, less one degree of freedom: sqrt(.02)
+    points = [(2, 1, 0.5), (2, 2, 0.7), (5, 1, 0.8), (5, 2, 0.8)]
+    runs = [facts(value, of) for (*_, value), of in zip(points, bases, strict=True)]
+    finished = [({"batch_size": size, "seed": seed}, run) for (size, seed, _), run in zip(points, runs, strict=True)]
+    table, _ = write_grid(finished, tmp_path)
+    assert "Ours is the mean over seeds ± their standard deviation." in table
+    assert cells(table)[1] == ["dq_ndcg", base, "/ 0.600 ± 0.141", "/ 0.800 ± 0.000"]
+    assert cells(grid_tables([({"seed": 1}, runs[0]), ({"seed": 2}, runs[1])]))[1][2] == "/ 0.600 ± 0.141"
 
 
-def test_measures_that_not_all_runs_have(tmp_path):
+def test_measures_that_not_all_runs_have():
     finished = [
         ({"similarity": None}, facts(0.6)),
         ({"similarity": "data/stsb"}, facts(0.9, metric="similarity_spearman")),
         ({"similarity": "data/sick"}, facts(0.8, metric="similarity_spearman")),
     ]
-    assert cells(write_grid(finished, tmp_path, "some-recipe")[0]) == [
+    assert cells(grid_tables(finished)) == [
         ["similarity →", "base", "none", "data/stsb", "data/sick"],
         ["dq_ndcg", "/ 0.500", "/ 0.600", "", ""],
         ["similarity_spearman", "/ 0.500", "", "/ 0.900", "/ 0.800"],
     ]
-
-
-@pytest.mark.parametrize(
-    ("axes", "main"),
-    [
-        ({"objective": ["a", "b", "c"], "margin": [0.1, 0.2]}, "margin"),
-        ({"margin": [0.1, 0.2], "batch_size": [2, 5, 10]}, "batch_size"),
-        ({"margin": [0.1], "objective": ["a", "b"]}, "objective"),
-        ({"lora": [True, False], "objective": ["a", "b", "c"]}, "objective"),
-        ({"filter": [None, 0.5]}, "filter"),
-    ],
-)
-def test_the_main_axis(axes, main):
-    points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-    assert grid_frame([(values, facts(0.5)) for values in points])[1] == main
 
 
 def test_a_grid_is_run_and_a_point_that_fails_is_named(tmp_path, monkeypatch, capsys):

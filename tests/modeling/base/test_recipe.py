@@ -157,7 +157,6 @@ def test_identity(own):
         "output_dir": "other",
         "cache_dir": "other",
         "report_to": "wandb",
-        "world_size": "2",
         "private": "true",
     }
     elsewhere |= {"push_to_hub": "org/x", "overwrite": "true", "logging_steps": "1", "inference": "data/sick"}

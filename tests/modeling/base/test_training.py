@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import logging
 import os
 import re
 import shutil
@@ -29,7 +28,7 @@ from modeling.base.run import claim_folder
 from modeling.base.run import run as run_recipe
 from modeling.base.system import Phase
 from modeling.base.trainer import COMPLETE, LOSS_WEIGHTS, Trainer, remove_broken_checkpoints
-from modeling.base.training import check_data, check_world_size
+from modeling.base.training import check_data, check_launch
 from tests.tiny import pairs, save_encoder
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
@@ -179,10 +178,7 @@ def make_trainer(tiny_base, tmp_path):
     return trainer
 
 
-@pytest.mark.parametrize("damage", [b"", b"garbage", None])
-def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_before(
-    make_trainer, tmp_path, caplog, damage
-):
+def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_before(make_trainer, tmp_path, caplog):
     make_trainer("whole").train()
     whole = tmp_path / "whole"
     names = [path.relative_to(whole / "checkpoint-6") for path in (whole / "checkpoint-6").rglob("*") if path.is_file()]
@@ -194,12 +190,10 @@ def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_b
     for name in names:
         folder = shutil.copytree(whole, tmp_path / "damaged", dirs_exist_ok=True)
         path = folder / "checkpoint-6" / name
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] if damage is None else damage)
-        with caplog.at_level(logging.WARNING):
-            remove_broken_checkpoints(folder, needs_best=True)
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        remove_broken_checkpoints(folder, needs_best=True)
         assert [left.name for left in folder.iterdir()] == ["checkpoint-3"], name
-        assert f"{folder / 'checkpoint-6'}" in caplog.text and (str(name) in caplog.text or str(name) == COMPLETE)
-        caplog.clear()
+    assert f"discarding {folder / 'checkpoint-6'}" in caplog.text
 
 
 def test_a_checkpoint_is_of_no_use_without_the_best_one_that_it_names(make_trainer, tmp_path):
@@ -237,20 +231,6 @@ def test_what_a_loss_owns_is_trained_and_continued(make_trainer, tmp_path):
         assert torch.equal(one, other)
 
 
-def test_a_run_is_published_once(run_here, uninterrupted, server, tmp_path, tiny_data, monkeypatch):
-    output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
-    monkeypatch.setenv("HF_TOKEN", server.token)
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
-    assert run_here(output, push_to_hub="org/tiny-stance").count("published ") == 2
-    for repo, stem in (("org/tiny-stance", "model"), ("org/tiny-stance-adapter", "adapter_model")):
-        files, card = server.files(repo), server.read(repo, "README.md").decode()
-        assert {Path(name).suffix for name in files} - {""} <= {".safetensors", ".json", ".txt", ".md", ".png"}
-        assert f"{stem}.safetensors" in files
-        assert f'"{repo}"' in card and "{{" not in card and server.token not in card
-    assert_no_training_text(output / "stance-demo" / "staged", tiny_data)
-    assert run_here(output, push_to_hub="org/tiny-stance").count("(unchanged)") == 2
-
-
 def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys):
     output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
     folder, before = output / "stance-demo", results_of(uninterrupted[0])
@@ -279,7 +259,7 @@ def test_two_processes_equal_one(command, run_here, tmp_path):
     changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "recipe": "sos-demo", "opinions": None}
     changes |= {"objective": "siamese", "epochs": 2, "keep": 1}
     run_here(tmp_path / "one", **changes)
-    words = command(tmp_path / "two", TORCHRUN, world_size=2, **changes)
+    words = command(tmp_path / "two", TORCHRUN, **changes)
     # in the second epoch: the sampler has to learn of it after the resumption
     kill_at(words, tmp_path / "two" / "sos-demo" / "checkpoints" / "1-pairs" / "checkpoint-72")
     run(words)
@@ -297,7 +277,7 @@ def test_two_processes_learn_from_families_what_one_learns(command, run_here, tm
     changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "objective": "families", "keep": 1}
     changes |= {"batch_size": 24, "epochs": 1, "eval_steps": 6, "replay": tiny_data}
     run_here(tmp_path / "one", **changes)
-    run(command(tmp_path / "two", TORCHRUN, world_size=2, **changes))
+    run(command(tmp_path / "two", TORCHRUN, **changes))
     one, two = (losses(tmp_path / name / "stance-demo") for name in ("one", "two"))
     # distances, and the mean over anchors, are of all texts of a batch, whichever process embeds them
     assert len(one) == 6 and two == pytest.approx(one, rel=1e-3)
@@ -328,7 +308,7 @@ def test_accelerate_launches_two_processes_whose_negatives_compete(command, run_
     changes = {"base": base, "lora": False, "learning_rate": 0.0005, "recipe": "tweets-demo", "keep_best": True}
     changes |= {"batch_size": 4, "max_steps": 4, "eval_steps": 2}
     run_here(tmp_path / "one", **changes)
-    run(command(tmp_path / "two", launcher, world_size=2, **changes), PYTHONPATH=str(root))
+    run(command(tmp_path / "two", launcher, **changes), PYTHONPATH=str(root))
     one, two = (losses(tmp_path / name / "tweets-demo") for name in ("one", "two"))
     # among two texts instead of four the loss of similar texts would be log(2) instead of log(4)
     assert len(one) == 4 and two == pytest.approx(one, rel=1e-3)
@@ -339,20 +319,12 @@ def test_accelerate_launches_two_processes_whose_negatives_compete(command, run_
     assert results["all_parameters"] - results["trainable_parameters"] == 32 * 32 + 32
 
 
-@pytest.mark.parametrize(
-    ("variables", "asked", "message"),
-    [
-        ({}, 2, r"^2 processes were asked for but 1 run\(s\).*torchrun --nproc_per_node 2"),
-        ({"WORLD_SIZE": "3"}, None, "^3 processes"),
-        # accelerate launch --cpu --num_processes 2, which starts one
-        ({"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}, None, "^several .*accelerate launch --multi_gpu"),
-    ],
-)
-def test_another_number_of_processes_than_asked_for_is_refused(monkeypatch, variables, asked, message):
-    for name, value in variables.items():
+def test_a_launcher_that_starts_one_process_instead_of_several_is_refused(monkeypatch):
+    check_launch()
+    for name, value in {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}.items():  # as it sets them
         monkeypatch.setenv(name, value)
-    with pytest.raises(ValueError, match=message):
-        check_world_size(asked)
+    with pytest.raises(ValueError, match="^several .*accelerate launch --multi_gpu"):
+        check_launch()
 
 
 def test_changed_data_do_not_continue_a_run(tmp_path):
@@ -401,10 +373,9 @@ def test_an_unreadable_test_source_is_found_before_training(options, tmp_path):
     assert not (tmp_path / "stance-demo" / "checkpoints").exists()
 
 
-@pytest.mark.parametrize("spoil", [lambda path: path.write_bytes(b""), Path.unlink])
-def test_a_damaged_phase_is_named(options, uninterrupted, tmp_path, spoil):
+def test_a_damaged_phase_is_named(options, uninterrupted, tmp_path):
     output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
     (output / "stance-demo" / "results.json").unlink()
-    spoil(output / "stance-demo" / "phases" / "2-pairs" / "weights.safetensors")
+    (output / "stance-demo" / "phases" / "2-pairs" / "weights.safetensors").write_bytes(b"")
     with pytest.raises(ValueError, match=r"2-pairs/weights\.safetensors is missing or damaged .*--overwrite"):
         run_recipe(load_recipe("stance-demo", options(output)))
