@@ -9,28 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from modeling.base.recipe import list_recipes, load_recipe
+from modeling.base.recipe import load_recipe
 from modeling.base.rooms import get_options, get_system, systems
 
 ROOT = Path(__file__).parent.parent
-HEAVY = {
-    "torch",
-    "transformers",
-    "sentence_transformers",
-    "datasets",
-    "peft",
-    "accelerate",
-    "evaluate",
-    "numpy",
-    "pandas",
-}
+SLOW = "torch transformers sentence_transformers datasets peft accelerate evaluate numpy pandas"  # to import
 FILES = [
     path.relative_to(ROOT)
     for folder in ("metrics", "dataset_scripts", "modeling")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 CORPORA = sorted(path.stem for path in (ROOT / "dataset_scripts" / "metadata").glob("*.yaml"))
-METRICS = sorted(path.name for path in (ROOT / "metrics").iterdir() if (path / f"{path.name}.py").is_file())
 
 
 def dotted(path):
@@ -100,7 +89,7 @@ from modeling import cli
 app = cli.build()
 for words in {words!r}:
     done = CliRunner().invoke(app, words.split())
-    print(words, done.exit_code, *sorted(set({heavy!r}) & set(sys.modules)), sep="|")
+    print(words, done.exit_code, *sorted(set({heavy!r}.split()) & set(sys.modules)), sep="|")
 """
 
 
@@ -108,14 +97,9 @@ def test_nothing_slow_is_imported_before_it_is_needed():
     helps = ["--help", "embed --help", "corpus list", "corpus build kialo --help", "train --help", "eval --help"]
     calls = [*helps, "models", "publish model stanc-minilm org/tiny --dry-run", "train stance-demo --epoch 3"]
     rooms = "\n".join(f"import modeling.{name}" for name in systems())
-    code = rooms + IMPORTS.format(words=calls, heavy=HEAVY)
+    code = rooms + IMPORTS.format(words=calls, heavy=SLOW)
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == [f"{words}|{2 * (words in calls[-2:])}" for words in calls], done.stderr
-
-
-def test_train_and_the_ground_floor_know_no_system():
-    text = (ROOT / "train.py").read_text(encoding="utf-8")
-    assert [name for name in systems() if re.search(rf"\b{name}\b(?!-)", text)] == []
 
 
 @pytest.mark.parametrize("name", systems())
@@ -136,11 +120,6 @@ def test_a_system_is_complete(name):
     assert all(source.split(":")[0] == "demo" for source in demonstration.data), "it would need a network"
 
 
-@pytest.mark.parametrize("name", list_recipes())
-def test_a_recipe_fits_its_system(name):
-    assert load_recipe(name).system in systems()
-
-
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_corpus_is_complete(name):
     from dataset_scripts.base.metadata import get_corpus, load_metadata
@@ -148,10 +127,3 @@ def test_a_corpus_is_complete(name):
     builder = get_corpus(name)
     assert load_metadata(name) == builder.METADATA
     assert set(builder.FEATURES) == set(builder.METADATA.configs), "FEATURES and the configs of METADATA differ"
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_a_metric_is_complete(name):
-    assert [
-        file for file in ("README.md", "requirements.txt", "app.py") if not (ROOT / "metrics" / name / file).is_file()
-    ] == []

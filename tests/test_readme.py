@@ -10,8 +10,9 @@ import typer
 from transformers.utils import logging
 from typer.testing import CliRunner
 
+from dataset_scripts.base.cli import flag
 from modeling import cli
-from modeling.base.recipe import list_recipes, load_recipe
+from modeling.base.recipe import SHARED, list_recipes, load_recipe
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -84,16 +85,7 @@ def test_every_command_of_a_page_is_one_that_there_is(page):
         if words[1] == "train":
             assert rest[0] in list_recipes(), f"{page.name}: {shlex.join(words)}"
             recipe = load_recipe(rest[0])
-            options |= {
-                f"--{name.replace('_', '-')}"
-                for name in (
-                    *type(recipe).model_fields,
-                    *type(recipe.options).model_fields,
-                    "grid",
-                    "push",
-                    "push_to_hub",
-                )
-            }
+            options |= {flag(name) for name in (*SHARED, *type(recipe.options).model_fields, "grid")}
         elif words[1:3] == ["corpus", "build"]:
             continue  # options of a corpus are its own: `opinion corpus build NAME --help`
         unknown = [

@@ -76,12 +76,6 @@ class AlignmentPrecision(evaluate.Metric):
             reference_urls=["https://github.com/vahidthegreat/StanceAware_SBERT"],
         )
 
-    def add_batch(self, *, predictions=None, references=None, **kwargs):
-        """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
-        predictions, references = as_cosines(predictions), as_groups(references)
-        check_consistent_length(predictions, references)
-        super().add_batch(predictions=predictions, references=references, **kwargs)
-
     def _compute(self, predictions, references, target=None, threshold=None, k=None):
         scores = alignment_precision(predictions, references, target=target, threshold=threshold, k=k)
         return {"alignment_precision": scores["precision"], **scores}
@@ -96,7 +90,9 @@ def alignment_precision(predictions, references, target: str, threshold: float, 
     totals = Counter(references)
     if not isinstance(target, str) or target not in totals:
         raise ValueError(f"target is {target!r}: pass one of the groups in references, {sorted(totals)}.")
-    counts = Counter(references[i] for i in np.flatnonzero(predictions >= check_threshold(threshold)))
+    if not isinstance(threshold, (int, float, np.number)) or not -1 <= threshold <= 1:
+        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
+    counts = Counter(references[i] for i in np.flatnonzero(predictions >= threshold))
     retrieved = counts.total()
     return {
         "precision": counts[target] / retrieved if retrieved else None,
@@ -117,17 +113,6 @@ def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict
             raise ValueError(f"k is {cutoff!r}: pass whole numbers from 1 to the number of texts, {len(predictions)}.")
     hits = np.cumsum(np.asarray(aligned)[np.argsort(-predictions, kind="stable")])
     return {int(cutoff): float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
-
-
-def check_threshold(threshold) -> float:
-    """The threshold as a float in [-1, 1], or a ValueError."""
-    try:
-        number = float(threshold)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not -1 <= number <= 1:
-        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
-    return number
 
 
 def as_groups(values) -> list[str]:

@@ -85,11 +85,6 @@ class OpinionSimilarity(evaluate.Metric):
             reference_urls=["https://github.com/wenyi-tay/sos"],
         )
 
-    def add_batch(self, *, predictions=None, references=None, **kwargs):
-        """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
-        predictions, references = check_scores(predictions, references)
-        super().add_batch(predictions=predictions, references=references, **kwargs)
-
     def _compute(self, predictions, references, boundary=1.5):
         scores = opinion_similarity(predictions, references, boundary=boundary)
         return {"opinion_similarity": scores["pearson"], **scores}

@@ -70,11 +70,6 @@ class StanceKlDivergence(evaluate.Metric):
             reference_urls=["https://github.com/vahidthegreat/StanceAware_SBERT"],
         )
 
-    def add_batch(self, *, predictions=None, references=None, **kwargs):
-        """Checks a batch before it is stored, since the library's own messages name neither value nor index."""
-        predictions, references = check_pairs(predictions, references)
-        super().add_batch(predictions=predictions, references=references, **kwargs)
-
     def _compute(self, predictions, references, mode="shared", bins=50):
         scores = stance_kl_divergence(predictions, references, mode=mode, bins=bins)
         return {"stance_kl_divergence": scores["kl"], **scores}
@@ -139,22 +134,16 @@ KL_BY_MODE = {"shared": kl_shared_bins, "paper": kl_own_ranges}
 
 
 def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines in [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError."""
-    predictions, references = as_cosines(predictions), as_numbers("references", references)
+    """Cosines clipped to [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError."""
+    predictions, references = as_numbers("predictions", predictions), as_numbers("references", references)
     check_consistent_length(predictions, references)
-    refuse("references", references, (references != 0) & (references != 1), ": labels must be 0 or 1")
-    return predictions, references
-
-
-def as_cosines(values) -> np.ndarray:
-    """Predictions clipped to [-1, 1], of which none may be further out than `TOLERANCE`."""
-    cosines = as_numbers("predictions", values)
     fault = (
         ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
         "distance d into 1 - d)"
     )
-    refuse("predictions", cosines, np.abs(cosines) > 1 + TOLERANCE, fault)
-    return np.clip(cosines, -1, 1)
+    refuse("predictions", predictions, np.abs(predictions) > 1 + TOLERANCE, fault)
+    refuse("references", references, (references != 0) & (references != 1), ": labels must be 0 or 1")
+    return np.clip(predictions, -1, 1), references
 
 
 def as_numbers(name: str, values) -> np.ndarray:

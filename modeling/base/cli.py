@@ -76,9 +76,8 @@ def _help(description: str, recipe: Recipe) -> str:
     own = _lines(type(recipe.options).model_fields, recipe)
     head = f"{description.strip()}\n\nrecipes: {', '.join(list_recipes())}\n\noptions, as set by {recipe.name}:"
     lines = [head, *_lines(SHARED, recipe), f"\noptions of the system {recipe.system!r}:", *own]
-    return "\n".join(
-        [*lines, "", "  --grid OPTION=START:STOP:STEP or OPTION=A,B,C; may be repeated, the last is in the columns"]
-    )
+    grid = "  --grid OPTION=START:STOP:STEP or OPTION=A,B,C; may be repeated, the last is in the columns"
+    return "\n".join([*lines, "", grid])
 
 
 def _lines(fields: Mapping[str, FieldInfo], recipe: Recipe) -> Iterator[str]:

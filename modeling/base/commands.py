@@ -16,7 +16,7 @@ from modeling.base.names import RELEASED, released_models
 from modeling.base.recipe import SHARED, load_recipe
 
 CACHE = SHARED["cache_dir"].default
-LONGEST = 20  # rows of a list that are printed
+LONGEST, WIDTH = 20, 60  # rows of a list that are printed, and characters of a text
 
 app = cli.app("Models that come with the suite, and publishing.")
 publish = cli.app(
@@ -26,6 +26,8 @@ app.add_typer(publish, name="publish")
 
 Repository = Annotated[str, typer.Argument(metavar="ORG/NAME", help="Repository, made if there is none.")]
 Private = Annotated[bool, typer.Option("--private", help="In a private repository; refuse a public one.")]
+Sources = list[str] | None
+TRAINED, TESTED = (f"Corpora {done} on. (default: RECIPE's)" for done in ("trained", "tested"))
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Stage, search and prove, list the files, send nothing.")]
 
 TRAIN = """Trains, evaluates and publishes a model, as train.py does, which accelerate and torchrun launch.
@@ -71,29 +73,12 @@ def list_models() -> None:
 @app.command("overlap")
 def overlap(
     recipe: Annotated[str | None, typer.Argument(metavar="[RECIPE]", help="Whose data; or name them all.")] = None,
-    train: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SOURCE,...", callback=cli.split_commas, help="Corpora trained on. (default: RECIPE's)"),
-    ] = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SOURCE,...", callback=cli.split_commas, help="Corpora tested on. (default: RECIPE's)"),
-    ] = None,
-    config: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME,...",
-            callback=cli.split_commas,
-            help="Configurations to read. (default: those of RECIPE's system, or all)",
-        ),
-    ] = None,
+    train: Annotated[Sources, typer.Option(metavar="SOURCE,...", callback=cli.split_commas, help=TRAINED)] = None,
+    test: Annotated[Sources, typer.Option(metavar="SOURCE,...", callback=cli.split_commas, help=TESTED)] = None,
     near: Annotated[
         float,
         typer.Option(min=-1, max=1, metavar="COSINE", help="The bundled encoder's, above which motions are near."),
     ] = 0.65,
-    show_texts: Annotated[
-        bool, typer.Option("--show-texts", help="Show texts and motions beside their places.")
-    ] = False,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FILE", help=".csv of all debates on near motions.")
     ] = None,
@@ -113,22 +98,19 @@ def overlap(
     from modeling.base.vectors import Vectors
 
     quiet()
-    trained, tested = recipe_sources(named) if named else ([], [])
-    config = config or (named and named.options.configs)
+    (trained, tested), configs = (recipe_sources(named), named.options.configs) if named else (([], []), None)
     cache = Path(cache_dir).expanduser()
-    ours, theirs = Side(train or trained, "train", cache, config), Side(test or tested, "test", cache, config)
+    ours, theirs = Side(train or trained, "train", cache, configs), Side(test or tested, "test", cache, configs)
     shared = shared_texts(ours, theirs)
     close = near_motions(ours, theirs, Vectors(load_model("bundled"), cache / "embeddings"), near)
-    hidden = [] if show_texts else ["text", "motion", "train_motion"]
     print(f"trained on {len(ours.texts):,} texts of {', '.join(ours.texts['corpus'].unique())}\n")
     print(markdown(summary(theirs, shared, close)))
     for title, frame in (("texts in common", shared), (f"debates on motions with a cosine above {near:g}", close)):
         if len(frame):
-            shown = frame.head(LONGEST).drop(columns=hidden, errors="ignore")
             more = f"\n... and {len(frame) - LONGEST:,} more" if len(frame) > LONGEST else ""
-            print(f"\n{title}\n{markdown(shown)}{more}")
+            print(f"\n{title}\n{markdown(frame.head(LONGEST), WIDTH)}{more}")
     if path:
-        write_table(close if show_texts else close[LISTED], path)
+        write_table(close[LISTED], path)
         print(f"\nwritten to {path}")
     if len(shared):
         raise typer.Exit(1)

@@ -68,42 +68,18 @@ def test_one_unit_has_no_interval():
     assert (all_right["accuracy_at_1_low"], all_right["accuracy_at_1_high"]) == (1, 1)
 
 
-def test_the_seed_decides():
-    right = np.random.default_rng(1).random(1000) < 0.3
-    assert accuracy(right) == accuracy(right, seed=0)
-    # The bounds are multiples of .001 of 1,000 points: a few draws in the tail make other seeds differ.
-    bounds = {(s["accuracy_at_1_low"], s["accuracy_at_1_high"]) for s in (accuracy(right, seed=i) for i in range(5))}
-    assert len(bounds) > 1
-
-
-def test_memory_does_not_grow_with_the_resamples(monkeypatch):
-    module = "metrics.counterargument_accuracy.counterargument_accuracy"
-    right, groups = np.arange(50) % 3 == 0, np.arange(50)
-    whole = accuracy_interval(right, groups, 200, 0)
-    monkeypatch.setattr(f"{module}.CELLS", 10)  # one resample at a time
-    assert accuracy_interval(right, groups, 200, 0) == whole
-
-
 @pytest.mark.parametrize(
     ("predictions", "references", "options", "message"),
     [
         ([], [], {}, "empty: there is nothing to score"),
         ([[1], [2]], [[1]], {}, r"inconsistent numbers of samples: \[2, 1\]"),
-        ([[1], []], [[1], [2]], {}, r"predictions\[1\] is \[\]: pass a list of at least one id"),
         ([[1], [2, 5, 2]], [[1], [2]], {}, r"predictions\[1\] ranks candidate 2 twice"),
         ([[1], [4, -1]], [[1], [2]], {}, r"predictions\[1\] is \[4, -1\]: .* drop the -1"),
-        ([[1], [2, None]], [[1], [2]], {}, r"predictions\[1\] is \[2, None\]"),
         ([[1], [2.0]], [[1], [2]], {}, r"predictions\[1\] is \[2.0\]"),
-        ([["a"]], [["a"]], {}, r"predictions\[0\] is \['a'\]"),
         ([[1], [2]], [1, 2], {}, r"references\[0\] is 1: pass a list"),
-        ([{1, 2}], [[1]], {}, r"predictions\[0\] is \{1, 2\}"),  # a set has no order
-        ([[[1], [2, 3]]], [[1]], {}, r"predictions\[0\] is"),
         (None, [[1]], {}, "predictions must be a list with one list of ids per point, not None"),
-        ([[1]], {0: [1]}, {}, "references must be a list"),
         ([[1]], [[1]], {"k": 0}, "k is 0: pass a whole number of at least 1"),
-        ([[1]], [[1]], {"k": [1, 2.5]}, "k is 2.5: pass a whole number"),
         ([[1]], [[1]], {"n_bootstrap": -1}, "n_bootstrap is -1: pass a whole number of at least 0"),
-        ([[1]], [[1]], {"seed": "zero"}, "seed is 'zero': pass a whole number of at least 0"),
         ([[1], [2]], [[1], [2]], {"groups": ["a"]}, "1 groups but 2 points: pass a list with the debate of each point"),
         ([[1], [2]], [[1], [2]], {"groups": ["a", None]}, r"groups\[1\] is None"),
     ],

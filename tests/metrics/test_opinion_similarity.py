@@ -55,22 +55,12 @@ def test_boundary_itself_is_different():
     assert opinion_similarity([1, 2, 3, 4], [0, 1.5, 2, 4], boundary=2)["n_different"] == 3
 
 
-def test_scale_of_the_similarities_does_not_matter():
-    generator = np.random.default_rng(0)
-    similarities, people = generator.normal(size=50), generator.uniform(0, 4, 50)
-    assert opinion_similarity(similarities * 250 - 1000, people) == pytest.approx(
-        opinion_similarity(similarities, people)
-    )
-
-
 @pytest.mark.parametrize(
     ("predictions", "references", "none"),
     [
         ([1, 2, 3], [2, 3, 4], {"pearson_different", "wrong_quartile_different", "top_quartile_different"}),
         ([1, 2, 3], [0, 1, 1.5], {"kendall_similar", "wrong_quartile_similar", "bottom_quartile_similar"}),
         ([1, 2, 3], [1, 3, 4], {"pearson_different", "kendall_different"}),  # one different pair
-        ([1, 1, 2, 3], [0, 1, 3, 4], {"pearson_different", "kendall_different"}),  # constant predictions
-        ([1, 2, 2, 3], [0, 1, 4, 4], {"pearson_similar", "kendall_similar"}),  # constant references
     ],
 )
 def test_undefined_within_a_group_is_none(predictions, references, none):
@@ -106,13 +96,10 @@ def test_authors_figures_from_their_similarities(corpora, domain, rates):
 @pytest.mark.parametrize(
     ("predictions", "references", "options", "message"),
     [
-        ([0.1], [1], {}, "All 1 predictions equal 0.1, so a correlation is undefined: add pairs"),
         ([0.1, 0.1], [0, 1], {}, "All 2 predictions equal 0.1"),
-        ([0.1, 0.2], [3, 3], {}, "All 2 references equal 3"),
         ([0.1, 0.2], [1], {}, r"inconsistent numbers of samples: \[2, 1\]"),
         ([0.1, 0.2], [1, None], {}, r"references\[1\] is nan"),
         ([0.1, 0.2], [1, 4.5], {}, r"references\[1\] is 4.5, outside \[0, 4\]"),
-        ([0.1, 0.2], [-1, 4], {}, r"references\[0\] is -1, outside \[0, 4\]"),
         *(([0, 1], [0, 4], {"boundary": value}, "boundary is") for value in (-0.5, 4, float("nan"), "low", None)),
     ],
 )

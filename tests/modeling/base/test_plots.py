@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from modeling.base.plots import CYCLE, OTHER, densities, group_colours
+from modeling.base.plots import densities
 
 SIGNATURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
@@ -13,9 +13,7 @@ def values(mean, count=40):
     return np.random.default_rng(0).normal(mean, 0.1, count).clip(-1, 1)
 
 
-@pytest.mark.parametrize(
-    "groups", [("one",), ("two topics", "one topic"), ("lower", "middle", "upper"), tuple("abcde")]
-)
+@pytest.mark.parametrize("groups", [("lower", "middle", "upper"), tuple("abcde")])
 def test_each_group_has_a_colour_and_dashes_of_its_own(figures, tmp_path, groups):
     densities({"base": {name: values(n / 5) for n, name in enumerate(groups)}}, tmp_path / "p.png", "any names")
     curves = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) > 2]
@@ -44,10 +42,3 @@ def test_a_picture_is_of_the_format_that_its_name_says(tmp_path, ending):
     assert first == second
     with pytest.raises(ValueError, match=r"p\.jpeg' has to end in \.png, \.pdf or \.svg"):
         densities({"base": {"low": values(0)}}, tmp_path / "p.jpeg", "title")
-
-
-def test_parties_have_the_colours_that_people_expect():
-    blue, red = CYCLE[0], CYCLE[3]
-    assert group_colours(["R", "D"]) == {"R": red, "D": blue}
-    assert blue not in group_colours(["R", "tenants"]).values()  # would be taken for the other party's
-    assert list(group_colours([*"uvwxyz", "seventh"]).values()) == [*CYCLE, OTHER]

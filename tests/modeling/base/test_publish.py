@@ -41,28 +41,10 @@ configs:
   data_files:
   - {split: train, path: pairs/train-*.parquet}
   - {split: test, path: pairs/test-*.parquet}
-- config_name: triplets
-  data_files:
-  - {split: train, path: triplets/train-*.parquet}
 ---
 # Tiny stance
 """
 
-METRIC_CARD = "---\ntitle: Agreement\nsdk: gradio\napp_file: app.py\n---\n# Agreement\n"
-METRIC = '''"""Share of equal predictions and references."""
-
-import datasets
-import evaluate
-
-
-class Agreement(evaluate.Metric):
-    def _info(self):
-        features = datasets.Features({"predictions": datasets.Value("int64"), "references": datasets.Value("int64")})
-        return evaluate.MetricInfo(description="d", citation="c", inputs_description="i", features=features)
-
-    def _compute(self, predictions, references):
-        return {"agreement": sum(p == r for p, r in zip(predictions, references)) / len(references)}
-'''
 
 FRESH_PROCESS = """
 import json, sys
@@ -87,9 +69,7 @@ result["from_pretrained"] = other.encode(sentences).tolist()
 pairs = datasets.load_dataset("org/tiny-stance", "pairs")
 result["pairs"] = {split: rows.to_dict() for split, rows in pairs.items()}
 result["default"] = datasets.load_dataset("org/tiny-stance", split="test").to_dict()
-result["triplets"] = datasets.load_dataset("org/tiny-stance", "triplets", split="train").to_dict()
 
-result["agreement"] = evaluate.load("org/agreement").compute(predictions=[1, 1, 0, 0], references=[1, 1, 1, 0])
 result["sgts"] = evaluate.load("org/sgts").compute(predictions=[0.9, 0.2, 0.6, 0.7], references=[1, 0, 1, 0])
 print("RESULT" + json.dumps(result))
 """
@@ -137,16 +117,13 @@ def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, 
     write_text(base / "README.md", "---\nlicense: mit\n---\n# Base\n")
     hub.push(hub.stage(base, tmp_path / "clean", "model")["folder"], "org/base", **options)
     rows = pa.table(PAIRS)
-    for name, part in (("pairs/train-0", rows), ("pairs/test-0", rows.slice(1)), ("triplets/train-0", rows)):
+    for name, part in (("pairs/train-0", rows), ("pairs/test-0", rows.slice(1))):
         path = tmp_path / "data" / f"{name}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(part, path)
     write_text(tmp_path / "data" / "README.md", DATA_CARD)
     hub.publish_dataset(tmp_path / "data", "org/tiny-stance", **options)
     assert len(server.commits("org/tiny-stance", "dataset")) == 2
-    for name, text in (("README.md", METRIC_CARD), ("agreement.py", METRIC), ("requirements.txt", "evaluate\n")):
-        write_text(tmp_path / "agreement" / name, text)
-    hub.publish_metric(tmp_path / "agreement", "org/agreement", **options)
     hub.publish_metric(ROOT / "metrics" / "sgts", "org/sgts", **options)
 
     # the fresh process has its own caches and runs in an empty folder, so it can only know what the Hub sends
@@ -163,9 +140,8 @@ def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, 
     assert distance(np.array(seen["base"]), base_vectors) < 1e-4 and distance(base_vectors, trained[1]) > 0.1
     assert seen["modules"] == ["Transformer", "Pooling", "Normalize"]
     last = {column: values[1:] for column, values in PAIRS.items()}
-    assert seen["pairs"]["train"] == seen["triplets"] == PAIRS
+    assert seen["pairs"]["train"] == PAIRS
     assert seen["pairs"]["test"] == seen["default"] == last
-    assert seen["agreement"] == {"agreement": 0.75}
     # The similarities 0.9 0.7 0.6 0.2 have the gold 1 0 1 0: three of four (same, different) pairs are in order.
     assert seen["sgts"]["auroc"] == 0.75
     assert seen["sgts"]["spearman"] == pytest.approx(1 / 5**0.5)

@@ -43,21 +43,13 @@ def test_values_of_the_file(own):
     [
         ("learning_rate", "2e-4", 0.0002),
         ("max_train_rows", "1e4", 10000),
-        ("max_train_rows", "None", None),
-        ("max_steps", "-1", -1),
         ("lora", "false", False),
-        ("bf16", "true", True),
         ("data", "demo,org/kialo", ["demo", "org/kialo"]),
         ("data", "[demo, org/kialo]", ["demo", "org/kialo"]),
-        ("data", "2024", ["2024"]),
-        ("report_to", "none", "none"),
         ("lora_targets", "none", None),
-        ("base_id", "org/name", "org/name"),
         ("margin", "1", 1.0),
-        ("objective", "triplet", "triplet"),
         ("filter_pairs", "none", None),
         ("per_source", "7", 7),
-        ("per_source", "[7]", [7]),
         ("stance", "a,b", "a,b"),
     ],
 )
@@ -71,24 +63,15 @@ def test_override(own, option, text, value):
     ("recipe", "options", "message"),
     [
         ("stance-demo", {"seed": "1.5"}, "--seed 1.5: give a whole number"),
-        ("stance-demo", {"epochs": "0"}, "--epochs 0: it must be greater than 0"),
-        ("stance-demo", {"learning_rate": "inf"}, "--learning-rate inf: it must be a finite number"),
         ("stance-demo", {"lora": "maybe"}, "--lora maybe: give true or false"),
-        ("stance-demo", {"evaluate_on": "train"}, "--evaluate-on train: choose from test, validation"),
         ("stance-demo", {"epoch": "1"}, r"no option --epoch; did you mean --epochs\?"),
-        ("stance-demo", {"options": "1"}, "no option --options"),
         ("stance-demo", {"lora": "false", "lora_scale": "0.5"}, "--lora-scale scales an adapter"),
         ("stance-demo", {"evaluate_on": "validation", "release": "true"}, "a published card has figures of test data"),
-        ("stance-demo", {"quick": "true", "release": "true"}, "--quick trains nothing"),
         ("stance-demo", {"per_source": "1,2"}, "--per-source has 2 numbers, --data 1 corpora"),
-        ("stance-demo", {"margin": "2.1"}, "--margin 2.1: it must be less than or equal to 2"),
         ("stance-demo", {"objective": "tripletts"}, r"--objective tripletts: choose from .*did you mean 'triplet'\?"),
         ("sos-demo", {"margin": "7"}, "--margin 7 cannot be met on unit vectors"),
-        ("sos-demo", {"normalised": "false"}, "--keep and --replay compare unit vectors"),
-        ("tweets-demo", {"objective": "triplet", "margin": "5"}, "--margin 5 cannot be met on unit vectors"),
         ("tweets-demo", {"normalised": "false", "keep": "1"}, "--keep and --replay compare unit vectors"),
         ("tweets-demo", {"sets": "quote,qoute"}, "--sets must be all, or of quote, reply, coquote, coreply"),
-        ("senticse-demo", {"masking": "1.5"}, "--masking 1.5: it must be less than or equal to 1"),
         ("senticse-demo", {"pooling": "cls_mlp", "keep": "0"}, "--pooling cls_mlp adds a layer"),
         ("senticse-demo", {"pooling": "cls_mlp", "lora": "false"}, "--keep and --replay hold the base's similarities"),
         ("bipolar-demo", {"objective": "triplet"}, "--objective triplet needs a negative in each row"),
@@ -104,13 +87,9 @@ def test_wrong_option(recipe, options, message):
     ("text", "message"),
     [
         ("epochs: 1", "a recipe must name its system"),
-        ("", "a recipe must name its system"),
         ("system: astrology", "unknown system 'astrology'; choose one of .*stance"),
         ("system: stance\nmargin: 0.4", "unknown key 'margin'; options of the system belong under 'options:'"),
         ("system: stance\noptions: [margin]", "'options:' holds no option: value"),
-        ("system: stance\noptions: {3: 4}", "no option --3"),
-        ("system: stance\nepochs: many", "--epochs many: give a number"),
-        ("system: stance\ndata:", "--data None: it must be a valid string"),
         ("system: stance\ndata: []", "--data names no corpus: give demo"),
         ("system: [", "bad.yaml cannot be read as YAML"),
     ],
@@ -153,13 +132,8 @@ def test_options_of_a_system(system):
 
 def test_identity(own):
     mine = load_recipe(own).identity()
-    elsewhere = {
-        "output_dir": "other",
-        "cache_dir": "other",
-        "report_to": "wandb",
-        "private": "true",
-    }
-    elsewhere |= {"push_to_hub": "org/x", "overwrite": "true", "logging_steps": "1", "inference": "data/sick"}
+    elsewhere = {"output_dir": "other", "cache_dir": "other", "report_to": "wandb", "inference": "data/sick"}
+    elsewhere |= {"push_to_hub": "org/x", "overwrite": "true", "logging_steps": "1"}
     assert load_recipe(own, elsewhere).identity() == mine
     for option, value in {"margin": "0.5", "seed": "1", "batch_size": "8", "base": "org/x", "data": "org/y"}.items():
         assert load_recipe(own, {option: value}).identity() != mine, option
@@ -193,9 +167,7 @@ def test_grid_of_several_axes(own):
         ("margin=", "--grid 'margin=' must look like"),
         ("depth=1,2", "no option --depth"),
         ("margin=0.1:1.0:0", "range '0.1:1.0:0' must be start:stop:step"),
-        ("margin=1.0:0.1:0.1", "range '1.0:0.1:0.1' must be start:stop:step"),
         ("margin=1:2", "range '1:2' must be start:stop:step"),  # YAML would read 62
-        ("margin=0.1,3", "--margin 3: it must be less than or equal to 2"),
         ("evaluate_on=test,validation", "--grid evaluate_on is no option of training"),
     ],
 )

@@ -13,7 +13,6 @@ from modeling.base.results import (
     comparison,
     demonstrate,
     demonstrations,
-    print_report,
     render_summary,
     summarise,
 )
@@ -202,41 +201,5 @@ def test_options_that_may_be_published():
     options = recipe.public_options()
     assert "secret" not in str(options) and "unannounced" not in str(options)
     # what another person needs to do the same again
-    for key in (
-        "seed",
-        "epochs",
-        "batch_size",
-        "learning_rate",
-        "lora_rank",
-        "lora_scale",
-        "objective",
-        "filter_pairs",
-    ):
+    for key in ("seed", "batch_size", "learning_rate", "lora_rank", "lora_scale", "filter_pairs", "margin"):
         assert options[key] == recipe[key]
-    assert options["margin"] == 0.3
-
-
-def test_the_report_of_a_run(tmp_path, capsys, paper):
-    measured = evaluation("a", "ndcg", "d", base=0.25, trained=0.5)
-    results = {
-        "name": "stance-demo",
-        "trainable_parameters": 589824,
-        "all_parameters": 23303040,
-        "phases": [{"seconds": 40.2}, {"seconds": 21.0}],
-        "evaluation_options": {"evaluate_on": "test"},
-        "evaluations": [measured | measured["figures"]],
-        "demonstrations": [{"first": "a", "second": "b", "shows": "other topic", "base": 0.125, "trained": -0.5}],
-        "paper": {},
-        "paper_setup": "a big encoder",
-        "summary": summarise(paper().summary, [measured], {"trained": "stance-demo"}),
-    }
-    del results["evaluations"][0]["figures"]  # as in the results.json of a run
-    print_report(results, tmp_path)
-    printed = capsys.readouterr().out
-    assert "stance-demo: 589,824 of 23,303,040 parameters trained in 61 s" in printed  # 40.2 + 21.0
-    for part in ("Paper: a big encoder.", "1,200 | 0.250 | 0.500 |", "Table 7", "| 0.12 | -0.50 |"):
-        assert part in printed
-    assert f'SentenceTransformer("{tmp_path / "merged"}")' in printed
-    assert "Too few rows" not in printed
-    print_report(results | {"evaluations": [results["evaluations"][0] | {"rows": 20}]}, tmp_path)
-    assert "Too few rows to tell models apart: d (test) 20." in capsys.readouterr().out

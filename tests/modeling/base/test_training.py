@@ -323,7 +323,7 @@ def test_a_launcher_that_starts_one_process_instead_of_several_is_refused(monkey
     check_launch()
     for name, value in {"ACCELERATE_USE_CPU": "True", "MASTER_ADDR": "127.0.0.1"}.items():  # as it sets them
         monkeypatch.setenv(name, value)
-    with pytest.raises(ValueError, match="^several .*accelerate launch --multi_gpu"):
+    with pytest.raises(ValueError, match=r"^several .*accelerate launch --multi_gpu"):
         check_launch()
 
 

@@ -5,9 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from dataset_scripts.base.metadata import get_corpus
 from dataset_scripts.tweet_stance import TESTED
-from modeling.base.models import load_model
 from modeling.stance.evaluation import (
     TARGETS,
     AlignmentEvaluator,
@@ -18,7 +16,6 @@ from modeling.stance.evaluation import (
     TargetAxisEvaluator,
     TopicEvaluator,
 )
-from modeling.stance.system import QUERIES as QUERIED
 from tests.modeling.base.test_evaluation import FACTS, Chosen, pairs
 
 # agreeing pairs at .9 .8 .3, opposing ones at .5 .1 -.2
@@ -195,25 +192,9 @@ def test_alignment_of_texts_on_the_topic(alignment):
     ("rows", "message"),
     [
         ({"text": ["0.9"], "label": [1]}, r"Invented \(test\): there is no column 'group'; it has text, label"),
-        ({"text": ["0.9", None], "group": ["D", "R"]}, r"Invented \(test\), row 1: text is None"),
         ({"text": ["0.9", "0.1"], "group": ["D", "D"]}, "'x' needs texts of 'D' and of others .*; there are 'D'"),
-        ({"text": [], "group": []}, "'x' needs texts of 'D' .*; there are none"),
     ],
 )
 def test_texts_that_cannot_be_aligned(alignment, rows, message):
     with pytest.raises(ValueError, match=message):
         alignment(rows)
-
-
-@pytest.mark.corpora
-def test_the_base_finds_topics_and_no_views(corpora, tmp_path):
-    """Measured with this code on all-MiniLM-L6-v2, which was trained for similarity alone."""
-    builder = get_corpus("congress").open(corpora / "congress", "issues", cache_dir=tmp_path)
-    builder.download_and_prepare()
-    tweets = builder.as_dataset()["test"].filter(lambda row: row["topic"] == "abort")
-    scores = AlignmentEvaluator(tweets, QUERIED, on_topic=True, **FACTS)(load_model("bundled"))
-    # both statements find those who write the word that both have in common; by the difference it is chance
-    assert scores["alignment_healthcare_auroc"] == pytest.approx(0.326, abs=0.005)
-    assert scores["alignment_murder_auroc"] == pytest.approx(0.679, abs=0.005)
-    assert scores["alignment_healthcare_murder_contrast_auroc"] == pytest.approx(0.484, abs=0.005)
-    assert scores["alignment_healthcare_base_rate"] == 113 / 160

@@ -8,7 +8,6 @@ import pytest
 import torch
 from datasets import Dataset
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-from sentence_transformers.sentence_transformer.losses import multiple_negatives_ranking as library
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from modeling.base.batches import DistinctBatchSampler
@@ -137,28 +136,6 @@ def test_multiple_negatives_by_hand(make):
     # cosines of the anchors with both positives: 1 and 0.6; 0 and 0.8
     expected = (-log(exp(2) / (exp(2) + exp(1.2))) - log(exp(1.6) / (1 + exp(1.6)))) / 2
     assert loss.compute_loss_from_embeddings([anchors, positives], None).item() == pytest.approx(expected)
-
-
-def test_two_processes_take_the_step_of_one(make, monkeypatch):
-    torch.manual_seed(1)
-    columns = [torch.randn(6, 4, requires_grad=True) for _ in range(2)]
-    alone = make()._loss(torch.nn.Identity()).compute_loss_from_embeddings(columns, None)
-    wanted = torch.autograd.grad(alone, columns)
-    monkeypatch.setattr("modeling.tweets.system.is_dist_initialized", lambda: True)
-    loss = make()._loss(torch.nn.Identity())
-    assert loss.gather_across_devices
-    losses = []
-    for rank in (0, 1):
-        mine = [column[3 * rank : 3 * rank + 3] for column in columns]
-        gathered = iter(columns)  # anchors, then positives of both processes
-        monkeypatch.setattr(library, "all_gather_with_grad", lambda tensor, gathered=gathered: next(gathered))
-        monkeypatch.setattr(library, "get_rank", lambda rank=rank: rank)
-        losses.append(loss.compute_loss_from_embeddings(mine, None))
-    # gathering adds the gradients of all processes up, and the wrapper of the model divides by their number
-    both = sum(losses) / 2
-    assert both.item() == pytest.approx(alone.item())
-    for ours, theirs in zip(torch.autograd.grad(both, columns), wanted, strict=True):
-        torch.testing.assert_close(ours, theirs)
 
 
 def test_the_negative_is_the_positive_of_another_conversation(make):
