@@ -9,10 +9,8 @@ untrained encoder that are computed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +28,7 @@ from modeling.base.batches import GroupedBatchSampler
 from modeling.base.keep import neighbours
 from modeling.base.models import load_backbone, load_model
 from modeling.base.system import Data, Phase, System, with_limits
-from modeling.base.vectors import Vectors
+from modeling.base.vectors import Vectors, precision
 
 SIZE = 8  # texts of a family, so that families of one camp more or less are alike, and many fit into a batch
 SHELF = 12  # rows of a part of a batch that no family leaves, so that processes that share a batch see whole ones
@@ -232,8 +230,8 @@ def family_data(system: System) -> Data:
         pairs = len(frame) // (GENERIC - 1) // 2
         base = load_backbone(system.backbone, recipe.max_length)
         texts = system.rows(recipe["replay"], "examples", "train")["text"]
-        with _precision(system) as cache:
-            one, other = neighbours(texts, pairs, base, cache, recipe.seed)
+        with precision(recipe.bf16):
+            one, other = neighbours(texts, pairs, base, system.cache / "embeddings", recipe.seed)
         numbers = np.tile(frame["family"].max() + 1 + np.arange(pairs), 2)
         generic = pd.DataFrame({"text": [*one, *other], "family": numbers, "side": 0})
         frame = pd.concat([frame, generic], ignore_index=True)
@@ -271,20 +269,12 @@ def _sample(frame: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:
     return frame[frame["family"].isin(sizes.index[: max(1, int((sizes <= limit).sum()))])]
 
 
-@contextmanager
-def _precision(system: System) -> Iterator[Path]:
-    """Embeds in the precision of the training; gives the folder of its vectors."""
-    half = bool(system.recipe.bf16)
-    with torch.autocast("cpu" if not torch.cuda.is_available() else "cuda", torch.bfloat16, enabled=half):
-        yield system.cache / ("embeddings-bf16" if half else "embeddings")
-
-
 def family_phase(system: System, model: SentenceTransformer, data: Data, loss: nn.Module) -> Phase:
     """A phase on the rows of `family_data` with a loss of families, held as the recipe says."""
     recipe, rows = system.recipe, data.train["families"]
     teacher = load_model(recipe["teacher"]) if recipe["teacher"] else load_backbone(system.backbone, recipe.max_length)
-    with _precision(system) as cache:
-        vectors = Vectors(teacher, cache)(rows["text"])
+    with precision(recipe.bf16):
+        vectors = Vectors(teacher, system.cache / "embeddings")(rows["text"])
     held = HeldFamiliesLoss(model, loss, vectors, recipe["keep"], recipe["replay_weight"], bool(recipe["teacher"]))
     sampler = partial(FamilyBatchSampler, groups=data.groups["families"])
     return Phase("families", rows, held, recipe.epochs, {"batch_sampler": sampler})

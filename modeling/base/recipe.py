@@ -163,7 +163,7 @@ class Recipe(BaseModel):
     lora_scale: float = Field(1.0, gt=0, exclude=True)
     """factor on the trained adapter when it is saved; below 1: back towards the base"""
     bf16: bool | None = None
-    """bfloat16 autocast; default: where the accelerator supports it"""
+    """bfloat16 autocast, also of evaluations if true; default: in training, where the accelerator supports it"""
     eval_steps: float = Field(0.1, gt=0)
     """steps between evaluations and checkpoints, or (below 1) that share of a phase"""
     patience: int = Field(0, ge=0)

@@ -23,6 +23,7 @@ from sentence_transformers import SentenceTransformer
 
 from dataset_scripts.base.tables import markdown
 from modeling.base.evaluation import Evaluator, evaluate_models
+from modeling.base.vectors import precision
 
 if TYPE_CHECKING:
     from modeling.base.system import Data, System
@@ -47,7 +48,7 @@ def evaluate_run(
     folder, models = recipe.run_dir / "merged", {"base": base, "trained": trained}
     shutil.rmtree(folder / "plots", ignore_errors=True)  # of an earlier evaluation with other evaluators
     # the vectors of a model that is evaluated once would fill the disk over the runs of a grid
-    with tempfile.TemporaryDirectory() as passing:
+    with tempfile.TemporaryDirectory() as passing, precision(recipe.bf16):
         caches = {"base": system.cache / "embeddings", "trained": Path(passing)}
         evaluations = evaluate_models(evaluators, models, caches, folder)
     return {

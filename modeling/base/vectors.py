@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import torch
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
@@ -26,7 +27,8 @@ class Vectors:
 
     In `folder/IDENTITY/` the vectors lie one after another, and the texts' hashes in the same order in a file beside
     them. Vectors are written before their hashes: what a killed process had finished is used, the rest is computed.
-    Several processes may embed at once; none computes what another has written.
+    Several processes may embed at once; none computes what another has written. Those that are computed within an
+    autocast lie in a folder of their own.
 
     Args:
         model: The encoder; its weights must not change while this object is used.
@@ -41,7 +43,10 @@ class Vectors:
         task: Literal["query", "document"] | None = None,
     ) -> None:
         self.model, self.encode = model, getattr(model, f"encode_{task}") if task else model.encode
-        self.folder = Path(folder) / "-".join(filter(None, (identity(model), task))) if folder else None
+        self.folder = None
+        if folder:
+            half = "autocast" if torch.is_autocast_enabled(model.device.type) else None
+            self.folder = Path(folder) / "-".join(filter(None, (identity(model), task, half)))
         self._hashes = np.empty(0, HASH)
         self._vectors = np.empty((0, 0), np.float32)  # in memory; on disk they are mapped when they are asked for
 
@@ -127,6 +132,11 @@ class Vectors:
         if not path.exists() or path.stat().st_size < shape[0] * shape[1] * 4:
             raise ValueError(f"{self.folder} is damaged: delete it, and the vectors are computed again")
         return np.memmap(path, np.float32, "r", shape=shape)
+
+
+def precision(half: bool | None) -> AbstractContextManager:
+    """Computes in bfloat16 if `half`: more than twice as fast on processors and accelerators that know it."""
+    return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16, enabled=bool(half))
 
 
 def _hashes(texts: Sequence[str]) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 
 from modeling.base import vectors as module
 from modeling.base.models import identity, load_backbone, resolve
-from modeling.base.vectors import Vectors, pair_similarities
+from modeling.base.vectors import Vectors, pair_similarities, precision
 from tests.tiny import TOPICS, arguments, save_encoder
 
 TEXTS = [text for topic in TOPICS[:2] for text in arguments(topic, "pro")]  # 12 different ones
@@ -65,6 +65,15 @@ def test_each_text_is_computed_once_in_whatever_company(model, spy, tmp_path):
     chunks = len(spy.chunks)
     in_memory(TEXTS[::-1])
     assert len(spy.chunks) == chunks
+
+
+def test_vectors_of_half_precision_are_never_taken_for_whole_ones(model, tmp_path):
+    with precision(True):
+        half = Vectors(model, tmp_path)(TEXTS)
+    whole = Vectors(model, tmp_path)(TEXTS)
+    assert 1e-5 < np.abs(half - whole).max() < 0.02
+    with precision(None):
+        assert np.array_equal(Vectors(model, tmp_path)(TEXTS), whole)
 
 
 @pytest.mark.parametrize("fail_at", [0, 2])
