@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, normalise
+from dataset_scripts.base.quality import TEST_TOPICS, normalise
 from dataset_scripts.base.reading import Dropped, Member, members, unquote
-from dataset_scripts.base.schema import FAMILIES, Rows, family_row
+from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
 
 COMMENTS, SUMMARIES = "exported-3365-stance-taking-arguments.tsv", "argument-summarized.tsv"
 REASONS = "61-reason-disambiguation-batch-0001-5000-4235reasons-exported-gist.csv", "61-exported-gist.csv"
-HEADERS = (), ("id", "comment", "gist"), ("claim", "id", "gist")  # comments have their own
+HEADERS = ("id", "comment", "gist"), ("claim", "id", "gist")  # of summaries and reasons
 
 
 class Comment(NamedTuple):
@@ -26,15 +27,7 @@ class Comment(NamedTuple):
     statements: tuple[str, str]
 
 
-class Debate(NamedTuple):
-    """A debate, by its address, with its two statements and (statement, text for it)."""
-
-    id: str
-    statements: tuple[str, str]
-    texts: list[tuple[str, str]]
-
-
-class ARCT(Corpus):
+class ARCT(FamiliesCorpus):
     """What the crowd wrote of readers' comments in the New York Times: summaries, and single reasons.
 
     `families`: either statement of a debate with the texts for it, those for the other one, and that itself. Comments
@@ -42,34 +35,36 @@ class ARCT(Corpus):
     """
 
     METADATA = load_metadata("arct")
-    FEATURES = {"families": FAMILIES}
     RELEASES = tuple((COMMENTS, SUMMARIES, reasons) for reasons in REASONS)
+    debates: Mapping[str, tuple[str, ...]]  # debate -> its statements
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        comments: dict[str, Comment] = {}
-        debates: dict[str, Debate] = {}
-        for member, header in zip(members(files), HEADERS, strict=True):
-            if not header:
-                comments = read_comments(member, self.dropped)
-                debates = {c.debate: Debate(c.debate, tuple(sorted(c.statements)), []) for c in comments.values()}
-                continue
+    def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
+        released = members(files)
+        comments = read_comments(next(released), self.dropped)
+        self.debates = {comment.debate: tuple(sorted(comment.statements)) for comment in comments.values()}
+        texts: dict[str, list[tuple[str, str]]] = defaultdict(list)  # debate -> (statement, text for it)
+        for member, header in zip(released, HEADERS, strict=True):
             for line, row in member.table(self.dropped, delimiter="\t", header=header):
                 if comment := comments.get(row["id"].partition("_")[0]):
-                    debates[comment.debate].texts.append((comment.statements[0], normalise(row["gist"])))
+                    texts[comment.debate].append((comment.statements[0], normalise(row["gist"])))
                 else:
                     self.dropped.skip("text: of no known comment", member.place(line))
-        splits = split_groups(debates, seed=self.config.seed)
-        units = [(splits[debate.id], debate) for debate in debates.values() if self._is_usable(debate)]
-        rules = (Cleaner(ordered=True), LeakGuard())
-        yield from self.clean(units, _families, lambda d: (*d.statements, *(text for _, text in d.texts)), rules)
+        for debate, statements in self.debates.items():
+            faults = {
+                "debate: on a topic that models are tested on": bool(TEST_TOPICS.search(" ".join(statements))),
+                "debate: answers to its question for statements": any(
+                    s.startswith(("Yes,", "No,")) for s in statements
+                ),
+            }
+            if self.dropped.refuse(debate, faults):
+                continue
+            for statement, other in (statements, statements[::-1]):
+                yield debate, family_row(other, statement, False, debate)
+                for stance, text in texts[debate]:
+                    yield debate, family_row(text, statement, stance == statement, debate)
 
-    def _is_usable(self, debate: Debate) -> bool:
-        answers = any(statement.startswith(("Yes,", "No,")) for statement in debate.statements)
-        faults = {
-            "debate: on a topic that models are tested on": bool(TEST_TOPICS.search(" ".join(debate.statements))),
-            "debate: answers to its question for statements": answers,
-        }
-        return not self.dropped.refuse(debate.id, faults)
+    def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
+        return split_groups(self.debates, seed=self.config.seed)  # as `vast`, which has others of them
 
 
 def read_comments(member: Member, dropped: Dropped) -> dict[str, Comment]:
@@ -84,10 +79,3 @@ def read_comments(member: Member, dropped: Dropped) -> dict[str, Comment]:
         else:
             dropped.skip("comment: malformed row", member.place(line))
     return comments
-
-
-def _families(debate: Debate) -> Rows:
-    for statement, other in (debate.statements, debate.statements[::-1]):
-        yield family_row(other, statement, False, debate.id)
-        for stance, text in debate.texts:
-            yield family_row(text, statement, stance == statement, debate.id)

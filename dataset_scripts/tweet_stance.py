@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, bare, normalise
+from dataset_scripts.base.quality import TEST_TOPICS, bare, normalise
 from dataset_scripts.base.reading import ARCHIVES, members
-from dataset_scripts.base.schema import FAMILIES, Rows, family_row
+from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
 
 CLAIMS = "preprocessed.csv"  # VaccineLies
@@ -46,16 +45,7 @@ _LINK, _USER, _MARK = re.compile(r"https?:\S*"), re.compile(r"(?<!\w)@\w+"), re.
 TRAINED = {"train": 0.9, "validation": 0.1}
 
 
-@dataclass
-class Target:
-    """A target with its statement, and tweets by their letters: (text, whether it is for the target)."""
-
-    name: str
-    statement: str
-    tweets: dict[str, tuple[str, bool]] = field(default_factory=dict)
-
-
-class TweetStance(Corpus):
+class TweetStance(FamiliesCorpus):
     """Families of one target each: tweets for it (pro) and against it (con).
 
     - VaccineLies, in train and validation by target: a false claim, tweets that accept it and tweets that reject it.
@@ -66,22 +56,14 @@ class TweetStance(Corpus):
     """
 
     METADATA = load_metadata("tweet_stance")
-    FEATURES = {"families": FAMILIES}
+    ANY_SPELLING = True
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
         return _layout(name.removesuffix(".gz")) is not None or name.endswith(ARCHIVES)
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        targets = self._targets(files)
-        claims = [name for name in targets if name not in TESTED]
-        splits = dict.fromkeys(TESTED, "test") | (split_groups(claims, TRAINED, self.config.seed) if claims else {})
-        units = [(splits[name], target) for name, target in targets.items()]
-        rules = LeakGuard(), Cleaner(ordered=True, any_spelling=True)
-        yield from self.clean(units, _families, lambda target: [text for text, _ in target.tweets.values()], rules)
-
-    def _targets(self, files: list[Path]) -> dict[str, Target]:
-        targets: dict[str, Target] = {}
+    def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
+        tweets: dict[str, dict[str, Item]] = defaultdict(dict)  # target -> letters of a tweet -> its row
         both: set[tuple[str, str]] = set()
         for member in members(files, lambda name: _layout(Path(name).name) is not None):
             columns, claims = _layout(Path(member.name).name), Path(member.name).name == CLAIMS
@@ -99,15 +81,17 @@ class TweetStance(Corpus):
                 }
                 if self.dropped.refuse(member.place(line), faults):
                     continue
-                target = targets.setdefault(name, Target(name, statement if claims else TESTED[name]))
-                letters, pro = bare(text), SIDES[label]
-                earlier = target.tweets.setdefault(letters, (text, pro))
-                if earlier[1] != pro:
+                letters, row = bare(text), family_row(text, TESTED.get(name, statement), SIDES[label], name)
+                if tweets[name].setdefault(letters, row)[1]["side"] != row[1]["side"]:
                     both.add((name, letters))
         for name, letters in both:
             self.dropped.skip("tweet: on both sides of its target", name)
-            del targets[name].tweets[letters]
-        return targets
+            del tweets[name][letters]
+        yield from ((name, row) for name, rows in tweets.items() for row in rows.values())
+
+    def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
+        claims = [name for name in groups if name not in TESTED]
+        return dict.fromkeys(TESTED, "test") | (split_groups(claims, TRAINED, self.config.seed) if claims else {})
 
 
 def clean_tweet(text: str) -> str:
@@ -119,8 +103,3 @@ def clean_tweet(text: str) -> str:
 def _layout(name: str) -> tuple[str, str, str] | None:
     """The columns of a file of a release, by its name."""
     return next((columns for pattern, columns in LAYOUTS.items() if pattern.fullmatch(name)), None)
-
-
-def _families(target: Target) -> Rows:
-    for text, pro in target.tweets.values():
-        yield family_row(text, target.statement, pro, target.name)

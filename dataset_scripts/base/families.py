@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from dataset_scripts.base.corpus import Corpus
-from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard
+from dataset_scripts.base.quality import MINIMUM_WORDS, TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard
 from dataset_scripts.base.schema import FAMILIES, Item
 from dataset_scripts.base.splits import split_groups
 
@@ -22,11 +22,17 @@ class FamiliesCorpus(Corpus):
     """
 
     FEATURES = {"families": FAMILIES}
+    MINIMUM_WORDS: ClassVar[int] = MINIMUM_WORDS
+    ANY_SPELLING: ClassVar[bool] = False  # whether texts that differ in case and punctuation alone are duplicates
     test_topics: ClassVar[re.Pattern[str]] = TEST_TOPICS
 
     @abstractmethod
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         """Yields (place, row of `FAMILIES`); what is not used is counted."""
+
+    def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
+        """Group -> its split, of the groups that have families."""
+        return split_groups(groups, seed=self.config.seed) if groups else {}
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         families: dict[tuple[str, str], tuple[str, list[Item]]] = {}
@@ -39,9 +45,10 @@ class FamiliesCorpus(Corpus):
                 place, {"family: on a topic that models are tested on": bool(self.test_topics.search(statement))}
             ):
                 groups[group] += items
-        splits = split_groups(groups, seed=self.config.seed) if groups else {}
+        splits = self.split(groups)
         units = [(splits[group], items) for group, items in groups.items()]
-        rules = (LeakGuard(), Cleaner(ordered=True), TestSetGuard(self.METADATA.name))
+        cleaner = Cleaner(self.MINIMUM_WORDS, ordered=True, any_spelling=self.ANY_SPELLING)
+        rules = (LeakGuard(), cleaner, TestSetGuard(self.METADATA.name))
         yield from self.clean(units, iter, lambda items: (text for texts, _ in items for text in texts), rules)
 
 

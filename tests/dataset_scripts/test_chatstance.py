@@ -57,7 +57,7 @@ def test_families(build, write, monkeypatch, tmp_path):
     assert dropped == {
         "text: neutral": 1,
         "text: malformed row": 1,
-        "family: of a debate, not of a statement": 2,
+        "text: on a debate, not on a statement": 2,
         "family: on a topic that models are tested on": 1,
         "row: a text is in a set that models are tested on": 1,
         "row: text shorter than 4 words": 1,

@@ -1,7 +1,5 @@
 """Tweets with a target: what is trained on and what is tested on, how a tweet is cleaned, and what is left out."""
 
-import pytest
-
 from dataset_scripts.tweet_stance import TweetStance, clean_tweet
 
 HEADERS = {
@@ -70,9 +68,3 @@ def test_what_is_left_out(build, write):
         "tweet: on both sides of its target": 1,
         "tweet: on no side": 2,
     }
-
-
-def test_damaged_file(build, write):
-    raw = release() | {"covid/raw_val_all_onecol.csv": "Tweet,Target,Stance\n"}
-    with pytest.raises(ValueError, match=r"raw_val_all_onecol.csv, line 1: no column Target 1, Stance 1"):
-        build(TweetStance, write("raw", raw))
