@@ -37,13 +37,8 @@ class Congress(Corpus):
     FEATURES = {"tweets": TEXTS, "issues": TEXTS}
 
     @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """Daily files, maps of accounts and labelled samples below a folder; for a file, the maps beside it too."""
-        if path.is_file():
-            beside = [file for file in sorted(path.parent.iterdir()) if ACCOUNTS.fullmatch(file.name) and file != path]
-            return [path, *beside] if DAY.fullmatch(path.name) else [path]
-        kinds = (DAY, ACCOUNTS, ISSUES)
-        return [file for file in super().find_files(path) if any(kind.fullmatch(file.name) for kind in kinds)]
+    def is_raw(cls, name: str) -> bool:
+        return any(kind.fullmatch(name) for kind in (DAY, ACCOUNTS, ISSUES))
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if config == "tweets":

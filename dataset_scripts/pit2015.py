@@ -36,19 +36,14 @@ class Pit2015(Corpus):
     FEATURES = {"similarity": SIMILARITY}
 
     @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        if path.is_dir():
-            return [file for file in super().find_files(path) if file.name.removesuffix(".gz") in RELEASED]
-        if path.name.removesuffix(".gz") not in RELEASED and not path.name.lower().endswith(ARCHIVES):
-            raise ValueError(f"{path} is not named {', '.join(RELEASED)} (plain or .gz), nor is it an archive of these")
-        return [path]
+    def is_raw(cls, name: str) -> bool:
+        return name.removesuffix(".gz") in RELEASED or name.lower().endswith(ARCHIVES)
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         splits = set()
         for member in members(files, lambda name: Path(name).name in RELEASED):
             split = RELEASED[Path(member.name).name]
-            if split in splits:
-                self.dropped.skip("file: a second one of its name", member.place())
+            if self.dropped.refuse(member.place(), {"file: a second one of its name": split in splits}):
                 continue
             splits.add(split)
             for line, text in member.lines(self.dropped):

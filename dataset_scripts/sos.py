@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
@@ -16,15 +15,14 @@ from dataset_scripts.base.quality import normalise
 from dataset_scripts.base.reading import Dropped, members, parse_score, read_file
 from dataset_scripts.base.schema import OPINIONS
 
-# columns of the three layouts of CSV files
+# columns of the three kinds of CSV files
 ANNOTATIONS = ("sent1_id", "sent2_id", "annotation")
 SENTENCES = ("sent_id", "text", "category")
 PAIRS = ("pair_id", "sent1_text", "sent2_text", "domain", "avg")
 DOMAINS = {"LAPTOP": "laptop", "RESTAURANT": "restaurant"}  # entity of a file's opinions -> domain
 HIGHEST = 4
 LOST = "#NAME?"  # what a spreadsheet makes of a text that begins with a dash
-_XML = re.compile(r"\.xml(\.gold)?(\.gz)?$", re.IGNORECASE)
-_CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
+_CSV = re.compile(r".*\.csv(\.gz)?", re.IGNORECASE)
 
 
 class Sentence(NamedTuple):
@@ -48,24 +46,16 @@ class Sos(Corpus):
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
         """The annotations and every file with sentences, or else the file of pairs; CSV is known by its header."""
-        if path.is_file():
-            if _columns(path) == PAIRS:
-                return [path]
-            raise ValueError(f"{path} has no columns {', '.join(PAIRS)}; it needs {cls.METADATA.raw}")
         by_layout: dict[Any, list[Path]] = defaultdict(list)
         for file in super().find_files(path):
-            if _XML.search(file.name):
-                by_layout["xml"].append(file)
-            elif _CSV.search(file.name):
-                by_layout[_columns(file)].append(file)
-        # XML first: of a sentence that is in several files, the first counts
-        sentences = [*by_layout["xml"], *by_layout[SENTENCES]]
-        if by_layout[ANNOTATIONS] and sentences:
-            return [by_layout[ANNOTATIONS][0], *sentences]
-        if by_layout[PAIRS]:
-            return by_layout[PAIRS][:1]
-        lacking = "the sentences that its annotations name" if by_layout[ANNOTATIONS] else "annotations and pairs"
-        raise FileNotFoundError(f"{path} lacks {lacking}; it needs {cls.METADATA.raw}")
+            by_layout[_columns(file)].append(file)
+        if by_layout[ANNOTATIONS] and by_layout[SENTENCES]:
+            return [by_layout[ANNOTATIONS][0], *by_layout[SENTENCES]]
+        return by_layout[PAIRS][:1]
+
+    @classmethod
+    def is_raw(cls, name: str) -> bool:
+        return _CSV.fullmatch(name) is not None
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         rows = self._published(files[0]) if len(files) == 1 else self._rebuilt(files[0], self._sentences(files[1:]))
@@ -112,16 +102,8 @@ class Sos(Corpus):
         """Id -> sentence, of all files on laptops or restaurants."""
         sentences: dict[str, Sentence] = {}
         for member in members(files):
-            if _XML.search(member.name):
-                try:
-                    root = ElementTree.fromstring(member.read())
-                except ElementTree.ParseError as error:
-                    raise ValueError(f"{member.path} is no valid XML ({error}); give the file as released") from error
-                texts = {node.get("id", ""): node.findtext("text") or "" for node in root.iter("sentence")}
-                categories = {node.get("category", "") for node in root.iter("Opinion")}
-            else:
-                rows = [row for _, row in member.table(self.dropped)]
-                texts, categories = {row["sent_id"]: row["text"] for row in rows}, {row["category"] for row in rows}
+            rows = [row for _, row in member.table(self.dropped)]
+            texts, categories = {row["sent_id"]: row["text"] for row in rows}, {row["category"] for row in rows}
             entities = {category.split("#")[0] for category in categories}
             domain = next((DOMAINS[entity] for entity in DOMAINS if entity in entities), None)
             if domain is None:
@@ -134,7 +116,7 @@ class Sos(Corpus):
 
 
 def _columns(path: Path) -> tuple[str, ...] | None:
-    """Which of the three layouts a CSV file has, by its header; None if it has none of them."""
+    """Which of the three kinds a CSV file is, by its header; None if it is none of them."""
     try:
         with (member := read_file(path)).stream:
             _, line = next(member.lines(Dropped()), (1, ""))

@@ -114,18 +114,16 @@ class Corpus(datasets.GeneratorBasedBuilder):
     def find_files(cls, path: Path) -> list[Path]:
         """The raw files at a path, in a stable order: by default those of the first complete release of RELEASES.
 
-        Without RELEASES it is the file itself, or every file below a folder that `is_raw`, hidden ones left out.
+        Without RELEASES it is the file, or every file below a folder, if it `is_raw`; hidden ones are left out.
         """
         if cls.RELEASES:
             return find_release(path, cls.RELEASES, cls.METADATA.raw)
-        if path.is_file():
-            return [path]
-        files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-        return [file for file in files if cls.is_raw(file.name)]
+        files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+        return [file for file in files if not file.name.startswith(".") and cls.is_raw(file.name)]
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
-        """Whether a file in a folder or an archive may hold raw data, by its name."""
+        """Whether a file may hold raw data, by its name."""
         return True
 
     @classmethod

@@ -34,8 +34,8 @@ class TwitterStream(Corpus):
         return ["multilingual" if lang == "all" else lang]
 
     @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        return [file for file in super().find_files(path) if is_stream_file(file.name)]
+    def is_raw(cls, name: str) -> bool:
+        return is_stream_file(name)
 
     @classmethod
     def write(

@@ -5,13 +5,13 @@ import pytest
 from dataset_scripts.base.metadata import get_corpus, load_metadata
 
 FAMILIES = ["aae2_cmv", "arct", "chatstance", "iam", "nli_negation", "persona", "polis", "tweet_stance", "valueeval23"]
-RAW = {  # within the folder of real corpora; sos needs XML of SemEval beside the authors' folder
+RAW = {  # within the folder of real corpora
     **{name: name for name in ("congress", "ibm_argkp", "imdb", "mr", "perspectrum", "pit2015", "sentiwordnet")},
     **{name: name for name in ("sick", "sst2", "stsb", "turl", *FAMILIES)},
     "amazon": "amazon/blitzer_mdsd_labelled.jsonl.gz",
     "counterargs18": "counterargs18/02-extracted-arguments.tar.xz",
     "kialo": "kialo/kialo_raw_txt.tar.xz",
-    "sos": ".",
+    "sos": "sos",
     "vast": "vast arct",  # two paths
 }
 # and not as others divided it

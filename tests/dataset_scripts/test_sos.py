@@ -1,4 +1,4 @@
-"""SOS: means of annotations, sentences out of XML and CSV, the published pairs, and every malformed row."""
+"""SOS: means of annotations, the published pairs, and every malformed row."""
 
 from collections import Counter
 
@@ -7,15 +7,8 @@ import pytest
 from dataset_scripts.sos import LOST, Sos
 
 ANNOTATIONS = "opinion_similarity_annotation.csv"
-LAPTOPS = {"L1:0": "The screen  is sharp.", "L1:1": "A sharp screen &amp; lid", "L2:0": "It broke.", "L9:0": " "}
+LAPTOPS = {"L1:0": "The screen  is sharp.", "L1:1": "A sharp screen & lid", "L2:0": "It broke.", "L9:0": " "}
 MEALS = {"R1:0": "Cold soup.", "R1:1": "The soup was hot."}
-
-
-def xml(sentences: dict[str, str], category: str) -> str:
-    opinions = f'<Opinions><Opinion category="{category}#GENERAL" polarity="positive"/></Opinions>'
-    body = "".join(f'<sentence id="{id}"><text>{text}</text>{opinions}</sentence>' for id, text in sentences.items())
-    head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
-    return f'{head}<Reviews><Review rid="1"><sentences>{body}</sentences></Review></Reviews>'
 
 
 def table(header: str, *rows: tuple) -> str:
@@ -31,11 +24,16 @@ def rows_of(built) -> list[tuple]:
     return [tuple(row.values()) for row in built[0]["test"]]
 
 
-def test_means_of_annotations_and_sentences_of_xml(build, write):
+def sentences(category: str, of_domain: dict[str, str]) -> str:
+    rows = [(n, id, text, f"{category}#GENERAL", "+") for n, (id, text) in enumerate(of_domain.items())]
+    return table("index sent_id text category polarity", *rows)
+
+
+def test_means_of_annotations(build, write):
     scores = [("L1:0", "L1:1", 3), ("L1:0", "L1:1", 4), ("R1:1", "R1:0", 0), ("R1:1", "R1:0", 1), ("R1:1", "R1:0", 1)]
     scores += [("L1:0", "L1:1", 3), ("L1:0", "L2:0", 2)]  # a pair's annotations need not stand together
-    files = {ANNOTATIONS: annotations(*scores), "gold/EN_LAPT_SB1_TEST_.xml.gold": xml(LAPTOPS, "LAPTOP")}
-    built = build(Sos, write("raw", files | {"gold/test.xml.gz": xml(MEALS, "RESTAURANT")}))
+    files = {ANNOTATIONS: annotations(*scores), "data/EN_LAPT_SB1_TEST_.csv": sentences("LAPTOP", LAPTOPS)}
+    built = build(Sos, write("raw", files | {"data/EN_REST_SB1_TEST.csv.gz": sentences("RESTAURANT", MEALS)}))
     assert built[0]["test"].column_names == ["id", "sentence1", "sentence2", "score", "domain"]
     assert rows_of(built) == [
         ("pair_1", "The screen is sharp.", "A sharp screen & lid", pytest.approx(10 / 3), "laptop"),
@@ -43,25 +41,6 @@ def test_means_of_annotations_and_sentences_of_xml(build, write):
         ("pair_3", "The screen is sharp.", "It broke.", 2, "laptop"),
     ]
     assert built[1] == {}
-
-
-def test_sentences_of_the_authors_tables(build, write):
-    header = "index sent_id text category polarity"
-    laptops = [(1, "L1:0", "A dull  screen", "DISPLAY#QUALITY", "-"), (2, "L2:0", "- Sharp", "LAPTOP#GENERAL", "+")]
-    meals = [(1, "R1:0", "Cold", "FOOD#QUALITY", "-", ""), (2, "R1:1", "Hot", "RESTAURANT#GENERAL", "+", "")]
-    files = {
-        ANNOTATIONS: annotations(("L1:0", "L2:0", 1), ("R1:0", "R1:1", 4)),
-        "EN_LAPT_SB1_TEST_.csv": table(header, *laptops),
-        "EN_REST_SB1_TEST.csv": table(f"{header} target", *meals),
-    }
-    built = build(Sos, write("raw", files))
-    assert rows_of(built) == [
-        ("pair_1", "A dull screen", "- Sharp", 1, "laptop"),
-        ("pair_2", "Cold", "Hot", 4, "restaurant"),
-    ]
-    # XML is as SemEval released it: it goes first
-    again = build(Sos, write("raw", {"laptops.xml": xml({"L1:0": "A sharp screen"}, "LAPTOP")}))
-    assert built[1] == {} and rows_of(again)[0][1] == "A sharp screen"
 
 
 def test_pairs_that_cannot_be_used(build, write):
@@ -74,9 +53,9 @@ def test_pairs_that_cannot_be_used(build, write):
             "raw",
             {
                 ANNOTATIONS: annotations(*scores) + '"L1:0","L1:1"\n',
-                "laptops.xml": xml(LAPTOPS, "LAPTOP"),
-                "meals.xml": xml(MEALS, "RESTAURANT"),
-                "hotels.xml": xml({"H1:0": "A soft bed", "H1:1": "A hard bed"}, "HOTEL"),
+                "laptops.csv": sentences("LAPTOP", LAPTOPS),
+                "meals.csv": sentences("RESTAURANT", MEALS),
+                "hotels.csv": sentences("HOTEL", {"H1:0": "A soft bed", "H1:1": "A hard bed"}),
             },
         ),
     )
@@ -111,7 +90,7 @@ def test_the_published_pairs(build, write):
 
 @pytest.mark.corpora
 def test_the_annotations_agree_with_the_published_pairs(build, corpora):
-    built = build(Sos, corpora)  # XML of SemEval lies beside the authors' folder
+    built = build(Sos, corpora / "sos")
     rebuilt = rows_of(built)
     assert built[0].num_rows == Sos.METADATA.expected["opinions"] and built[1] == {}
     groups = Counter((domain, score <= 1.5) for _, _, _, score, domain in rebuilt)
@@ -124,4 +103,3 @@ def test_the_annotations_agree_with_the_published_pairs(build, corpora):
         assert by_id.pop(id) == (id, one, other, pytest.approx(score, rel=1e-6), domain)
     # what is left is the seven pairs whose text begins with a dash
     assert len(by_id) == 7 and all("-" in (one[0], other[0]) for _, one, other, _, _ in by_id.values())
-    assert rows_of(build(Sos, corpora / "sos")) == rebuilt  # with the authors' tables of sentences
