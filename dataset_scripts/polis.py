@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard, is_english, normalise
+from dataset_scripts.base.quality import TEST_TOPICS, is_english, normalise
 from dataset_scripts.base.reading import ARCHIVES, Member, members
-from dataset_scripts.base.schema import FAMILIES, Rows, family_row
+from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import SPLITS, split_groups
 
 COMMENTS, VOTES = "comments.csv", "participants-votes.csv"
@@ -25,18 +24,7 @@ _OF_THE_VOTER = re.compile(
 )
 
 
-class Conversation(NamedTuple):
-    """A conversation with its related statements: (one, other, whether the same people agree with both)."""
-
-    name: str
-    pairs: list[tuple[str, str, bool]]
-
-    def texts(self) -> set[str]:
-        """All statements of the pairs."""
-        return {text for one, other, _ in self.pairs for text in (one, other)}
-
-
-class Polis(Corpus):
+class Polis(FamiliesCorpus):
     """Families of one statement each, with those for it that the same people agree with, and against it the others.
 
     The votes alone also relate what has nothing to do with each other: two statements need words in common that are
@@ -44,24 +32,23 @@ class Polis(Corpus):
     """
 
     METADATA = load_metadata("polis")
-    FEATURES = {"families": FAMILIES}
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
         return name.removesuffix(".gz") in (COMMENTS, VOTES) or name.endswith(ARCHIVES)
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        conversations = [conversation for conversation in self._conversations(files) if conversation.pairs]
-        conversations.sort(key=lambda conversation: len(conversation.pairs), reverse=True)
-        names = [conversation.name for conversation in conversations]
-        splits = dict.fromkeys(names, "train")
-        if len(others := names[LARGEST:]) >= len(SPLITS):
-            splits |= split_groups(others, seed=self.config.seed)
-        units = [(splits[conversation.name], conversation) for conversation in conversations]
-        rules = LeakGuard(), TestSetGuard("polis"), Cleaner(ordered=True)
-        yield from self.clean(units, _families, Conversation.texts, rules)
+    def by_group(self, families: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:
+        groups: dict[str, list[Item]] = defaultdict(list)  # in the order of the pairs
+        for name, item in families:
+            groups[name].append(item)
+        return groups
 
-    def _conversations(self, files: list[Path]) -> Iterator[Conversation]:
+    def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
+        others = list(groups)[LARGEST:]
+        small = split_groups(others, seed=self.config.seed) if len(others) >= len(SPLITS) else {}
+        return dict.fromkeys(groups, "train") | small
+
+    def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         statements: dict[str, dict[str, str]] = {}
         votes: dict[str, list[dict[str, str]]] = defaultdict(list)
         for member in members(files, lambda name: Path(name).name in (COMMENTS, VOTES)):
@@ -70,6 +57,8 @@ class Polis(Corpus):
                 statements[path.parent.name] = self._statements(member)
             else:
                 votes[path.parent.name] = [row for _, row in member.table(self.dropped, ("participant",))]
+        # one, other, whether the same people agree with both
+        pairs: dict[str, list[tuple[str, str, bool]]] = {}
         for name, texts in statements.items():
             faults = {
                 "conversation: no statement is left": not texts,
@@ -77,7 +66,11 @@ class Polis(Corpus):
                 "conversation: not in English": not is_english(" ".join(texts.values())),
             }
             if not self.dropped.refuse(name, faults):
-                yield Conversation(name, self._pairs(name, texts, votes[name]))
+                pairs[name] = self._pairs(name, texts, votes[name])
+        for name in sorted(pairs, key=lambda name: len(pairs[name]), reverse=True):
+            for one, other, same in pairs[name]:
+                yield name, family_row(other, one, same, name)
+                yield name, family_row(one, other, same, name)
 
     def _statements(self, member: Member) -> dict[str, str]:
         texts = {}
@@ -122,9 +115,3 @@ class Polis(Corpus):
             random.Random(f"{self.config.seed}:{name}:{same}").shuffle(found)
             pairs += [(texts[one], texts[other], same) for one, other in found[: self.config.per_conversation]]
         return pairs
-
-
-def _families(conversation: Conversation) -> Rows:
-    for one, other, same in conversation.pairs:
-        yield family_row(other, one, same, conversation.name)
-        yield family_row(one, other, same, conversation.name)

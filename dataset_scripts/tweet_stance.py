@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import TEST_TOPICS, bare, normalise
+from dataset_scripts.base.quality import TEST_TOPICS, normalise
 from dataset_scripts.base.reading import ARCHIVES, members
 from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
@@ -56,15 +55,13 @@ class TweetStance(FamiliesCorpus):
     """
 
     METADATA = load_metadata("tweet_stance")
-    ANY_SPELLING = True
+    ANY_SPELLING = ONE_SIDED = True
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
         return _layout(name.removesuffix(".gz")) is not None or name.endswith(ARCHIVES)
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
-        tweets: dict[str, dict[str, Item]] = defaultdict(dict)  # target -> letters of a tweet -> its row
-        both: set[tuple[str, str]] = set()
         for member in members(files, lambda name: _layout(Path(name).name) is not None):
             columns, claims = _layout(Path(member.name).name), Path(member.name).name == CLAIMS
             for line, row in member.table(self.dropped, columns):
@@ -79,15 +76,8 @@ class TweetStance(FamiliesCorpus):
                     "tweet: not on vaccines": claims and _ON_TOPIC.search(text) is None,
                     "tweet: on a topic that models are tested on": claims and bool(TEST_TOPICS.search(text)),
                 }
-                if self.dropped.refuse(member.place(line), faults):
-                    continue
-                letters, row = bare(text), family_row(text, TESTED.get(name, statement), SIDES[label], name)
-                if tweets[name].setdefault(letters, row)[1]["side"] != row[1]["side"]:
-                    both.add((name, letters))
-        for name, letters in both:
-            self.dropped.skip("tweet: on both sides of its target", name)
-            del tweets[name][letters]
-        yield from ((name, row) for name, rows in tweets.items() for row in rows.values())
+                if not self.dropped.refuse(member.place(line), faults):
+                    yield member.place(line), family_row(text, TESTED.get(name, statement), SIDES[label], name)
 
     def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
         claims = [name for name in groups if name not in TESTED]

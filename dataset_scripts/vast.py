@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from dataset_scripts.arct import COMMENTS, read_comments
-from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import TEST_TOPICS, Cleaner, LeakGuard, bare, normalise
+from dataset_scripts.base.quality import TEST_TOPICS, bare, normalise
 from dataset_scripts.base.reading import members
-from dataset_scripts.base.schema import FAMILIES, Rows, family_row
+from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
 
 # the authors' files; the training file as others pass it on, and the validation file in the columns of ZeroStance
@@ -23,14 +21,7 @@ MAXIMUM_WORDS = 80
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)]*(?= )")
 
 
-class Family(NamedTuple):
-    """A topic in one debate: the statement that supports it, and text -> the stances that it was given."""
-
-    statement: str
-    stances: dict[str, set[bool]]
-
-
-class VAST(Corpus):
+class VAST(FamiliesCorpus):
     """`families`: the statement "I support <topic>.", with the comments of one debate that are for or against it.
 
     Of a comment stand the first `MAXIMUM_WORDS` words, up to the end of a sentence. The authors divide by comment; here
@@ -38,27 +29,29 @@ class VAST(Corpus):
     """
 
     METADATA = load_metadata("vast")
-    FEATURES = {"families": FAMILIES}
+    MINIMUM_WORDS = 3  # for a topic of one word
+    ONE_SIDED = True
+    debate_of: Mapping[str, str]  # comment -> debate
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
         """Files of VAST, and the comments of ARCT."""
         return name.removesuffix(".gz") in (*NAMES, COMMENTS)
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         comments = [file for file in files if file.name.startswith(COMMENTS)]
         if not comments or len(comments) == len(files):
             raise ValueError(
                 f"{files[0]}: give files of VAST and {COMMENTS} of ARCT, which tells the debates; both paths"
             )
-        debate_of = {}
+        self.debate_of = {}
         for member in members(comments):
-            debate_of |= {bare(c.text): c.debate for c in read_comments(member, self.dropped).values()}
-        debates: dict[str, dict[str, Family]] = defaultdict(dict)
+            self.debate_of |= {bare(c.text): c.debate for c in read_comments(member, self.dropped).values()}
+        statements: dict[tuple[str, str], str] = {}
         for member in members([file for file in files if file not in comments]):
             for line, row in member.table(self.dropped, ["new_topic"]):
                 post, topic = normalise(row.get("post", row.get("Tweet"))), normalise(row["new_topic"]).rstrip(". ")
-                label, debate, text = row.get("label", row.get("Stance 1")), debate_of.get(bare(post)), _cut(post)
+                label, debate, text = row.get("label", row.get("Stance 1")), self.debate_of.get(bare(post)), _cut(post)
                 faults = {
                     "text: malformed row": not (post and topic and label in STANCES),
                     "text: neutral": STANCES.get(label) is None,
@@ -68,22 +61,12 @@ class VAST(Corpus):
                 }
                 if not self.dropped.refuse(member.place(line), faults):
                     # topics that are one but for inflection
-                    key = row.get("topic_str", row.get("Target 1"))
-                    family = debates[debate].setdefault(key, Family(f"I support {topic}.", defaultdict(set)))
-                    family.stances[text].add(STANCES[label])
-        splits = split_groups(debate_of.values(), seed=self.config.seed)
-        units = [(splits[debate], (debate, list(families.values()))) for debate, families in debates.items()]
-        rules = (Cleaner(minimum_words=3, ordered=True), LeakGuard())  # for a topic of one word
-        yield from self.clean(units, self._families, _texts, rules)
+                    key = debate, row.get("topic_str", row.get("Target 1"))
+                    statement = statements.setdefault(key, f"I support {topic}.")
+                    yield member.place(line), family_row(text, statement, STANCES[label], debate)
 
-    def _families(self, unit: tuple[str, list[Family]]) -> Rows:
-        debate, families = unit
-        for family in families:
-            for text, stances in family.stances.items():
-                if len(stances) == 1:
-                    yield family_row(text, family.statement, *stances, debate)
-                else:
-                    self.dropped.skip("text: for and against one topic", debate)
+    def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
+        return split_groups(self.debate_of.values(), seed=self.config.seed)
 
 
 def _cut(text: str) -> str:
@@ -93,9 +76,3 @@ def _cut(text: str) -> str:
         return text
     start = " ".join(words[:MAXIMUM_WORDS]) + " "
     return start[: max((end.end() for end in _SENTENCE_END.finditer(start)), default=0)]
-
-
-def _texts(unit: tuple[str, list[Family]]) -> Iterator[str]:
-    for family in unit[1]:
-        yield family.statement
-        yield from family.stances

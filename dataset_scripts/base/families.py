@@ -5,25 +5,30 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from dataset_scripts.base.corpus import Corpus
-from dataset_scripts.base.quality import MINIMUM_WORDS, TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard
-from dataset_scripts.base.schema import FAMILIES, Item
+from dataset_scripts.base.quality import MINIMUM_WORDS, TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard, bare
+from dataset_scripts.base.schema import FAMILIES, Item, Rows
 from dataset_scripts.base.splits import split_groups
 
 
 class FamiliesCorpus(Corpus):
     """A corpus whose one configuration is `families`; a subclass writes `families`.
 
-    A family whose statement is on one of the `test_topics` is left out; the others are split by group.
+    A family whose statement is on one of the `test_topics` is left out; the others are divided by group, see `split`.
+
+    Attributes:
+        MINIMUM_WORDS, ANY_SPELLING: Of `quality.Cleaner`.
+        ONE_SIDED: Whether a text that is both for and against its statement is left out.
     """
 
     FEATURES = {"families": FAMILIES}
     MINIMUM_WORDS: ClassVar[int] = MINIMUM_WORDS
-    ANY_SPELLING: ClassVar[bool] = False  # whether texts that differ in case and punctuation alone are duplicates
+    ANY_SPELLING: ClassVar[bool] = False
+    ONE_SIDED: ClassVar[bool] = False
     test_topics: ClassVar[re.Pattern[str]] = TEST_TOPICS
 
     @abstractmethod
@@ -34,22 +39,37 @@ class FamiliesCorpus(Corpus):
         """Group -> its split, of the groups that have families."""
         return split_groups(groups, seed=self.config.seed) if groups else {}
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        families: dict[tuple[str, str], tuple[str, list[Item]]] = {}
-        for place, item in self.families(files):
-            row = item[1]
-            families.setdefault((row["group"], row["statement"]), (place, []))[1].append(item)
+    def by_group(self, families: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:
+        """Group -> its rows, those of one family after each other."""
+        by_family: dict[tuple[str, str], tuple[str, list[Item]]] = {}
+        for place, item in families:
+            by_family.setdefault((item[1]["group"], item[1]["statement"]), (place, []))[1].append(item)
         groups: dict[str, list[Item]] = defaultdict(list)
-        for (group, statement), (place, items) in families.items():
+        for (group, statement), (place, items) in by_family.items():
             if not self.dropped.refuse(
                 place, {"family: on a topic that models are tested on": bool(self.test_topics.search(statement))}
             ):
                 groups[group] += items
+        return groups
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        groups = self.by_group(self.families(files))
         splits = self.split(groups)
         units = [(splits[group], items) for group, items in groups.items()]
         cleaner = Cleaner(self.MINIMUM_WORDS, ordered=True, any_spelling=self.ANY_SPELLING)
         rules = (LeakGuard(), cleaner, TestSetGuard(self.METADATA.name))
-        yield from self.clean(units, iter, lambda items: (text for texts, _ in items for text in texts), rules)
+        make_rows = self._one_sided if self.ONE_SIDED else iter
+        yield from self.clean(units, make_rows, lambda items: (text for texts, _ in items for text in texts), rules)
+
+    def _one_sided(self, items: list[Item]) -> Rows:
+        sides: dict[tuple[str, str], set[int]] = defaultdict(set)
+        keys = [(row["statement"], bare(row["text"]) if self.ANY_SPELLING else row["text"]) for _, row in items]
+        for key, (_, row) in zip(keys, items, strict=True):
+            sides[key].add(row["side"])
+        for key, item in zip(keys, items, strict=True):
+            both = len(sides[key]) > 1
+            if not self.dropped.refuse(item[1]["group"], {"text: for and against its statement": both}):
+                yield item
 
 
 def topic_group(topic: str) -> str:

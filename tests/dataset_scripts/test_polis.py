@@ -31,9 +31,8 @@ def conversation(name: str, statements=STATEMENTS, moderated="1", end: str = "")
     return {f"{name}/{file}{end}": content for file, content in files.items()}
 
 
-@pytest.mark.parametrize("end", ["", ".gz"])
-def test_families(end, build, write):
-    data, dropped = build(Polis, write("raw", conversation("trams", end=end)), **OPTIONS)
+def test_families(build, write):
+    data, dropped = build(Polis, write("raw", conversation("trams", end=".gz")), **OPTIONS)
     # the votes on cats are those on more trams, but no word is common; who passed counts for neither
     assert {tuple(row.values()) for row in data["train"]} == {
         (ALSO, MORE, 1, "trams"),
@@ -46,8 +45,8 @@ def test_families(end, build, write):
     assert data.keys() == {"train"} and dropped == {}
     # each side needs more than two of five, or three of six: nothing is left but an error that says so
     with pytest.raises(ValueError, match="no usable row in 2 file"):
-        build(Polis, write("raw", conversation("trams", end=end)), **OPTIONS, least_side=0.45)
-    data, _ = build(Polis, write("raw", conversation("trams", end=end)), **OPTIONS, per_conversation=1)
+        build(Polis, write("raw", conversation("trams", end=".gz")), **OPTIONS, least_side=0.45)
+    data, _ = build(Polis, write("raw", conversation("trams", end=".gz")), **OPTIONS, per_conversation=1)
     assert data["train"]["side"] == [1, 1, 0, 0]
 
 
@@ -71,9 +70,3 @@ def test_splits_and_what_is_left_out(build, write):
         "statement: on a topic that models are tested on": 1,
         "statement: empty": 1,
     }
-
-
-def test_damaged_file(build, write):
-    folder = write("raw", {"trams/comments.csv": "id,text\n1,2\n", **conversation("parks")})
-    with pytest.raises(ValueError, match=r"comments.csv, line 1: no column comment-id, moderated, comment-body"):
-        build(Polis, folder)

@@ -65,6 +65,6 @@ def test_what_is_left_out(build, write):
         "tweet: on a target that models are tested on": 1,
         "tweet: on a target without a statement": 1,
         "tweet: on a topic that models are tested on": 1,
-        "tweet: on both sides of its target": 1,
+        "text: for and against its statement": 2,
         "tweet: on no side": 2,
     }

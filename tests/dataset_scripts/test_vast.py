@@ -68,7 +68,8 @@ def test_families(vast, build):
         "text: on a topic that models are tested on": 1,
         "text: of no known comment": 1,
         "text: first sentence longer than 80 words": 1,
-        "text: for and against one topic": 1,
+        "text: for and against its statement": 2,
+        "row: duplicate": 1,
     }
 
 
