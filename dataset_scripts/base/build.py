@@ -31,14 +31,9 @@ def build(
 ) -> dict[str, Any]:
     """Builds configurations (all if None) beside the output folder, and replaces that when all is well.
 
-    Returns:
-        The summary, as it is in the folder; and `first`, which is not: reason -> where the first raw item that was not
-        used is.
-
-    Raises:
-        OSError: If the output folder holds anything that no earlier build wrote, or the raw data; if those hold nothing
-            of this corpus; if another process builds the same output of a RESUMABLE corpus; if the disk is full.
-        ValueError: If no row is usable.
+    Returns the summary, as it is in the folder; and `first`, which is not: reason -> where the first raw item that was
+    not used is. An output folder with anything that no earlier build wrote, or with the raw data, raises OSError, and
+    so does another process at the same output of a RESUMABLE corpus; data without a usable row raise ValueError.
     """
     out, data = out.expanduser().resolve(), [path.expanduser().resolve() for path in data]
     _check_replaceable(out, data)
@@ -157,7 +152,6 @@ def _describe(
     record, known = corpus.METADATA, corpus.METADATA.options
     # no option that changes no row, and of folders their names
     public = {name: _public(value) for name, value in options.items() if name not in known or known[name].published}
-    secrets = {name: "SECRET" for name in options if name in known and known[name].secret}
     statistics = {}
     for built in configs.values():
         if "train" in built.files and {"stance", "text"} <= set(built.info.features):
@@ -165,7 +159,7 @@ def _describe(
             statistics = stance_statistics(*pq.read_table(paths, columns=["stance", "text"]).to_pydict().values())
     if statistics:
         plot_statistics(statistics, folder / PLOT)
-    write_text(folder / "README.md", write_card(corpus, configs, public | secrets, statistics))
+    write_text(folder / "README.md", write_card(corpus, configs, public, statistics))
     summary = {
         "corpus": record.name,
         # `hub` publishes by these two, wherever the folder has been moved to

@@ -30,7 +30,6 @@ class Option(BaseModel, extra="forbid", frozen=True):
     lt: float | None = None
     le: float | None = None
     published: bool = True  # False for what says where or how a build runs and changes no row: no card has it
-    secret: bool = False  # the card names it without its value
 
     def field(self) -> tuple[Any, Any]:
         """Its type and default, as `pydantic.create_model` wants them."""
@@ -91,11 +90,7 @@ def list_corpora() -> list[str]:
 
 @cache
 def load_metadata(name: str) -> Metadata:
-    """Reads the record of one corpus.
-
-    Raises:
-        ValueError: If there is no such corpus, or its record lacks a field or has one that is unknown.
-    """
+    """Reads the record of one corpus; ValueError if there is none, or it is not complete."""
     path = FOLDER / f"{name}.yaml"
     if not path.is_file():
         names = list_corpora()
@@ -104,13 +99,10 @@ def load_metadata(name: str) -> Metadata:
 
 
 def check_folder(source: str, option: str = "") -> None:
-    """Refuses, before any network, a source of data that can only be meant as a folder, and is none.
+    """Refuses, before any network, a source of data that can only be meant as a folder, and is none, naming the cure.
 
     Such is what lies beside existing folders, is spelled as no id on the Hub is, lies in `data/`, or is called like a
-    corpus; anything else may be on the Hub.
-
-    Raises:
-        ValueError: With the option that named it, if given, and the command that builds the folder.
+    corpus; anything else may be on the Hub. `option` is the one that named it.
     """
     path = Path(source).expanduser()
     if path.is_dir():

@@ -17,16 +17,10 @@ TASK_BYTES = 16 << 20  # of Parquet
 
 
 def start_engine(engine: str, address: str | None = None) -> None:
-    """Chooses the engine of this process; Daft has one for all its queries.
+    """Chooses the engine of this process, `native` or `ray`; Daft has one for all its queries.
 
-    Args:
-        engine: `native` or `ray`.
-        address: Of a Ray cluster that this machine belongs to, `host:6379` or `auto`; None starts one here.
-
-    Raises:
-        ValueError: If the address is none, or another engine is at work already.
-        OSError: If no cluster answers at the address.
-        ImportError: If Ray is not installed.
+    The address is that of a Ray cluster that this machine belongs to, `host:6379` or `auto`; None starts one here. One
+    that is none, or another engine at work already, raises ValueError; where no cluster answers, OSError.
     """
     logging.getLogger("tracing").setLevel(logging.WARNING)  # each step of each query, where others log at all
     if engine == "ray":
@@ -87,15 +81,8 @@ def read_rows(files: Sequence[str]) -> daft.DataFrame:
 def write_rows(frame: daft.DataFrame, folder: Path, by: str | None = None) -> None:
     """Writes a frame to Parquet files; nothing else of this kind stays in the folder.
 
-    A worker that is killed leaves what it was writing, whole or not, and another one writes its rows again.
-
-    Args:
-        frame: The rows.
-        folder: Where to; it is made.
-        by: A column for whose values there are folders.
-
-    Raises:
-        OSError: If a file is not there, since a machine of the cluster wrote it where this one does not see it.
+    A worker that is killed leaves what it was writing, whole or not, and another one writes its rows again. With `by`
+    there is a folder for each value of that column.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = frame.write_parquet(str(folder), partition_cols=by and [by]).to_pydict()["path"]

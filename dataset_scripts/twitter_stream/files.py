@@ -39,22 +39,13 @@ DAMAGED = (
 
 
 class Part(NamedTuple):
-    """What one task reads: a file, or a part of a large one.
-
-    Attributes:
-        path: The file.
-        start: In a plain file a byte, a line being in the part where it begins; the first member's byte in a tar file,
-            its number in a zip file.
-        stop: Where the next part starts; 0 at the end.
-        bytes: Packed size.
-        changed: When the file was, in ns, so that another file of its name is noticed.
-    """
+    """What one task reads: a file, or a part of a large one."""
 
     path: str
-    start: int
-    stop: int
-    bytes: int
-    changed: int
+    start: int  # of a plain file a byte, of a tar file the first member's, of a zip file its number
+    stop: int  # where the next part starts; 0 at the end. A line is in the part where it begins
+    bytes: int  # packed
+    changed: int  # when the file was, in ns, so that another file of its name is noticed
 
 
 def is_stream_file(name: str) -> bool:
@@ -68,8 +59,7 @@ def parts(files: Iterable[Path]) -> Iterator[Part]:
     That is a plain file, or an archive that is not packed as a whole. What one task reads is held in memory, some 4 kB
     for each tweet, so a file that is packed as a whole should have less than a million.
 
-    Raises:
-        PermissionError: If a file cannot be read, before hours of work and not after.
+    A file that cannot be read raises PermissionError, before hours of work and not after.
     """
     for path in files:
         if not os.access(path, os.R_OK):
@@ -102,10 +92,7 @@ def batches(items: Iterable[Item], limit: int, size: Callable[[Item], int]) -> I
 def read_lines(path: Path, start: int, stop: int, dropped: Dropped) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yields (name, lines) of a part's files; the lines are to be read before the next file is asked for.
 
-    What is damaged is counted in `dropped`, and what lies behind it is lost.
-
-    Raises:
-        OSError: If the file is not there, or this machine cannot read it.
+    What is damaged is counted, and what lies behind it is lost.
     """
     with _damage(path.name, dropped):
         if path.name.lower().endswith(ARCHIVES):

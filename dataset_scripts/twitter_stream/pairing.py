@@ -24,32 +24,21 @@ from dataset_scripts.twitter_stream.statuses import OTHER_LANGUAGE, QUOTE, REPLY
 
 TRAIN, VALIDATION, TEST = range(3)  # places in `splits.SPLITS`
 WIDTH = 6  # digits of a text's length
-CHILD = {"text": "text", "child_id": "id", "child_hash": "hash"}  # column -> as it is called with `_0`, `_1` ...
-PARENT = {"parent_text": "text", "owner_id": "id", "owner_hash": "hash"}  # ... with `_parent`
+CHILD = {"text": "text", "child_id": "id"}  # column -> as it is called with `_0`, `_1` ...
+PARENT = {"parent_text": "text", "owner_id": "id"}  # ... with `_parent`
 STATES = {USABLE: "usable", OTHER_LANGUAGE: "in another language", TOO_SHORT: "too short"}
 COUNTED = "counts.json"
 
 
-def pair(
-    shards: Sequence[Path], work: Path, options: MiningOptions, buckets: int, excluded: Sequence[Path]
-) -> tuple[list[str], Counter[str]]:
-    """Pairs what has not been paired before.
-
-    Args:
-        shards: Folders of `parsing.parse`.
-        work: Receives a folder with one for each bucket, which is whole or not there. What was paired with other
-            options or of other shards is removed.
-        options: What is drawn, and how.
-        buckets: How many.
-        excluded: Parquet files with the hashes (`tweet`) of tweets that are in no set.
+def pair(shards: Sequence[Path], work: Path, options: MiningOptions, buckets: int) -> tuple[list[str], Counter[str]]:
+    """Pairs what has not been paired before, in a folder of `work`; what was paired of others is removed.
 
     Returns:
         Parquet files with a row for each kind of answer of each answered tweet; and what was counted. The columns are
         `owner`, `kind`, `group` and `split`; `text_parent` and `text_0`, `text_1` ... of the tweet and of the answers
-        drawn for it; with `keep_ids` and a salt their `id_...` and `hash_...`.
+        drawn for it; with `keep_ids` their `id_...`.
     """
-    stamps = [(str(file), file.stat().st_mtime_ns) for file in excluded]
-    folder = work / f"paired-{digest([options.pairing(), [shard.name for shard in shards], stamps])}"
+    folder = work / f"paired-{digest([options.pairing(), [shard.name for shard in shards]])}"
     for other in work.glob("paired-*"):
         if other != folder:
             shutil.rmtree(other)
@@ -65,7 +54,7 @@ def pair(
         if not target.is_dir():
             files = bucket_files(shards, bucket)
             with atomic_folder(target) as temporary:
-                _pair_bucket(files, groups / f"bucket-{bucket}.parquet", temporary, options, excluded)
+                _pair_bucket(files, groups / f"bucket-{bucket}.parquet", temporary, options)
         counts.update(read_json(target / COUNTED))
     paired = [sorted((folder / f"bucket-{bucket}").glob("*.parquet")) for bucket in range(buckets)]
     return [str(file) for files in paired for file in files], counts
@@ -93,18 +82,10 @@ def _write_conversations(shards: Sequence[Path], folder: Path, options: MiningOp
 def conversations(
     owners: np.ndarray, children: np.ndarray, seed: int, validation: float, test: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers the conversations, and divides them.
+    """Numbers the conversations, and divides them; nothing of it depends on the order of the answers.
 
-    Args:
-        owners: Answered tweets, numbers of 64 bits that tell tweets apart, shape (n,).
-        children: Their answers, shape (n,).
-        seed: Of the split.
-        validation: Share of the conversations, in (0, 1).
-        test: Share of the conversations, in (0, 1).
-
-    Returns:
-        The different owners in ascending order, the number of each one's conversation and of its split; nothing of it
-        depends on the order of the answers.
+    Of answered tweets and their answers, numbers of 64 bits, shape (n,) each; returns the different owners in ascending
+    order, the number of each one's conversation and that of its split.
     """
     tweets, places = np.unique(np.concatenate([owners, children]), return_inverse=True)
     groups = connected(places.reshape(2, -1), len(tweets))  # numbered in the order of the tweets, which are sorted
@@ -114,9 +95,7 @@ def conversations(
     return tweets[answered], groups[answered], split_of[groups[answered]]
 
 
-def _pair_bucket(
-    files: Sequence[str], groups: Path, folder: Path, options: MiningOptions, excluded: Sequence[Path]
-) -> None:
+def _pair_bucket(files: Sequence[str], groups: Path, folder: Path, options: MiningOptions) -> None:
     counts: Counter[str] = Counter()
     if files:
         rows = read_rows(files)
@@ -126,7 +105,7 @@ def _pair_bucket(
         parents = tweets.select("owner", *(col(name).alias(f"parent_{name}") for name in ("state", "text")))
         links = links.join(parents, on="owner", how="left").collect()
         counts = _counts(tweets, links)
-        frame = _drawn(_answers(links, excluded, counts), options, counts)
+        frame = _drawn(_answers(links, counts), options, counts)
         write_rows(frame.join(daft.read_parquet(str(groups)), on="owner", how="inner"), folder)
     write_json(folder / COUNTED, {reason: count for reason, count in counts.items() if count})
 
@@ -169,16 +148,10 @@ def _sizes(frame: DataFrame, *columns: str) -> list[dict]:
     return frame.groupby(*columns).agg(col(columns[0]).count("all").alias("rows")).to_pylist()
 
 
-def _answers(links: DataFrame, excluded: Sequence[Path], counts: Counter[str]) -> DataFrame:
+def _answers(links: DataFrame, counts: Counter[str]) -> DataFrame:
     """The usable answers that say something else than the tweet, with `parent_text` where that is usable."""
     links = links.where(col("state") == USABLE)
     links = links.with_column("parent_text", _only(col("parent_state") == USABLE, col("parent_text")))
-    if excluded:
-        before = links
-        hashes = daft.read_parquet([str(file) for file in excluded])
-        for name in ("child_hash", "owner_hash"):
-            links = links.join(hashes.select(col("tweet").alias(name)).distinct(), on=name, how="anti")
-        counts["answer: excluded"] = before.count_rows() - links.count_rows()
     answers = links.where(col("parent_text").is_null() | (col("parent_text") != col("text")))
     counts["answer: repeats the tweet"] = links.count_rows() - answers.count_rows()
     return answers

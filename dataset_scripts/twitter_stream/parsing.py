@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from dataset_scripts.twitter_stream.engine import in_tasks, write_rows
 from dataset_scripts.twitter_stream.files import Part, batches
-from dataset_scripts.twitter_stream.options import MiningOptions, digest, keyed_hash
+from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.statuses import COUNT, TWEET, read_part
 
 BUCKET_BYTES = 512 << 20  # packed; what is paired in memory at once is some 5 % of it
@@ -35,16 +35,8 @@ def parse(parts: Sequence[Part], folder: Path, options: MiningOptions, buckets: 
     A row lies in the bucket of its `owner`: a tweet in its own, an answer in that of the tweet it answers. Tweets are
     called by 64-bit hashes of their ids, seeded, whose order is what is drawn by.
 
-    Args:
-        parts: What to read.
-        folder: Receives a folder for each shard, with one for each bucket; a shard's folder is whole or not there.
-            Folders of other options or files are removed.
-        options: What to read, and how.
-        buckets: How many.
-        size: Packed bytes of a shard.
-
-    Returns:
-        The folders of the shards.
+    Each shard of `size` packed bytes has a folder with one for each of the buckets, which is whole or not there. Those
+    of other options or files are removed; the others are returned.
     """
     facts = {**options.parsing(), "buckets": buckets}
     wanted = {folder / f"shard-{digest([facts, shard])}": shard for shard in batches(parts, size, attrgetter("bytes"))}
@@ -69,9 +61,6 @@ def _parse_shard(shard: Sequence[Part], folder: Path, options: MiningOptions, bu
     frame = frame.with_column("owner_id", when(col("kind") == TWEET, col("id")).otherwise(col("parent")))
     names = {"owner": "owner_id", "child": "id"}
     frame = frame.with_columns({name: hash(col(id), seed=options.seed) for name, id in names.items()})
-    if options.salt is not None:
-        keyed = daft.func(keyed_hash, return_dtype=DataType.uint64())
-        frame = frame.with_columns({f"{name}_hash": keyed(col(id), lit(options.salt)) for name, id in names.items()})
     bucket = (col("owner") % buckets).cast(DataType.int32())
     frame = frame.with_column("bucket", when(col("kind") == COUNT, lit(COUNTS)).otherwise(bucket)).exclude("parent")
     frame = frame.with_column_renamed("id", "child_id") if options.keep_ids else frame.exclude("id", "owner_id")

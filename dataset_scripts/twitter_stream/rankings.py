@@ -40,27 +40,16 @@ BENCHMARKS = {
 }
 
 
-def write_benchmark(
-    name: str, files: Sequence[str], folder: Path, options: MiningOptions
-) -> tuple[Counter[str], set[int]]:
-    """Writes a benchmark's Parquet files for validation and test.
+def write_benchmark(name: str, files: Sequence[str], folder: Path, options: MiningOptions) -> Counter[str]:
+    """Writes a benchmark's Parquet files for validation and test, of those of `pairing.pair`; returns what was counted.
 
     Negatives are answers to tweets of other conversations in the same split. None has the text of the query or of a
     positive.
-
-    Args:
-        name: A key of `BENCHMARKS`.
-        files: Parquet files of `pairing.pair`.
-        folder: Receives `NAME/test-00000-of-00001.parquet` and so on; nothing where there are too few tweets.
-        options: How many queries, positives and negatives.
-
-    Returns:
-        What was left out, by reason, and what there was; with a salt the hashes of all its tweets, too.
     """
     kind, direct = BENCHMARKS[name]
     query = "parent" if direct else str(options.children)
     positives = [str(rank) for rank in range(1, options.positives + 1)]
-    counts, hashes = Counter(), set()
+    counts: Counter[str] = Counter()
     rows = read_rows(files).where(col("kind") == kind)
     for number in (VALIDATION, TEST):
         here = rows.where(col("split") == number)
@@ -69,17 +58,17 @@ def write_benchmark(
         if not size:
             continue
         candidates = possible.sort("owner").limit(SPARE * options.queries).to_pandas()
-        ranked, skipped = _ranked(candidates, query, positives, _pool(here, options), options, hashes)
+        ranked, skipped = _ranked(candidates, query, positives, _pool(here, options), options)
         counts["queries found"] += size
         counts.update(skipped)
         counts["query: beyond the number asked for"] += size - len(ranked) - skipped.total()
         if ranked:
             write_split(pa.Table.from_pylist(ranked), folder, name, SPLITS[number])
-    return Counter({reason: count for reason, count in counts.items() if count}), hashes
+    return +counts
 
 
 def _pool(rows: DataFrame, options: MiningOptions) -> pd.DataFrame:
-    """Answers that negatives are drawn from, columns `text`, `group` and, with a salt, `hash`; no text twice.
+    """Answers that negatives are drawn from, columns `text` and `group`; no text twice.
 
     One of each tweet, so that popular tweets are no more often among them; a small archive, whose tweets are too few
     for that, gives further ones.
@@ -87,7 +76,6 @@ def _pool(rows: DataFrame, options: MiningOptions) -> pd.DataFrame:
     frames, size = [], 0
     for rank in range(1, options.children + 1):
         columns = {f"text_{rank}": "text", "group": "group"}
-        columns |= {f"hash_{rank}": "hash"} if options.salt is not None else {}
         answers = rows.where(col(f"text_{rank}").not_null()).sort("owner").limit(POOL).select(*columns).to_pandas()
         frames.append(answers.rename(columns=columns))
         size += len(answers)
@@ -97,14 +85,9 @@ def _pool(rows: DataFrame, options: MiningOptions) -> pd.DataFrame:
 
 
 def _ranked(
-    candidates: pd.DataFrame,
-    query: str,
-    positives: Sequence[str],
-    pool: pd.DataFrame,
-    options: MiningOptions,
-    hashes: set[int],
+    candidates: pd.DataFrame, query: str, positives: Sequence[str], pool: pd.DataFrame, options: MiningOptions
 ) -> tuple[list[dict[str, Any]], Counter[str]]:
-    """The rows of `schema.RANKINGS`, and why others are none; adds to `hashes`."""
+    """The rows of `schema.RANKINGS`, and why others are none."""
     ranked, skipped, seen = [], Counter(), set()
     texts, groups = pool["text"].to_numpy(), pool["group"].to_numpy()
     for row in candidates.to_dict("records"):
@@ -124,7 +107,4 @@ def _ranked(
         seen.add(text)
         group = str(row["group"])
         ranked.append({"query": text, "positives": own, "negatives": texts[others].tolist(), "group": group})
-        if options.salt is not None:
-            hashes.update(int(row[f"hash_{end}"]) for end in (*positives, query))
-            hashes.update(map(int, pool["hash"].to_numpy()[others]))
     return ranked, skipped

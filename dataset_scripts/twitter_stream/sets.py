@@ -47,15 +47,7 @@ def write_set(
     A text occurs once on each side of a set: the pair drawn first keeps it. A pair with a text that also occurs in a
     split held out more strictly (train < validation < test), anywhere in the stream's pairs, is left out.
 
-    Args:
-        name: A key of `SETS`.
-        files: Parquet files of `pairing.pair`.
-        held_out: See `held_out_texts`; the same for all sets.
-        folder: Receives `NAME/train-00000-of-00001.parquet` and so on; nothing for an empty set.
-        options: How many pairs, and whether with ids.
-
-    Returns:
-        What was left out, by reason, and what there was.
+    Of the Parquet files of `pairing.pair` and their `held_out_texts`; returns what there was and what was left out.
     """
     kind, *ends = SETS[name]
     sides, counts = dict(zip(("anchor", "positive"), ends, strict=True)), Counter()
@@ -83,15 +75,11 @@ def write_set(
             frame = frame.select(*sides, col("group").cast("string"), *ids)
             schema = frame.schema().to_pyarrow_schema()
             write_split(pa.RecordBatchReader.from_batches(schema, frame.to_arrow_iter()), folder, name, split)
-    return Counter({reason: count for reason, count in counts.items() if count})
+    return +counts
 
 
 def held_out_texts(files: Sequence[str]) -> DataFrame:
-    """Hashes of the texts in validation and test, with the number of the strictest split that has them.
-
-    Args:
-        files: Parquet files of `pairing.pair`.
-    """
+    """Hashes of the texts in validation and test, with the number of the strictest split that has them."""
     rows = read_rows(files)
     texts = [col(name) for name in rows.column_names if name.startswith("text_")]
     frame = rows.where(col("split") != TRAIN).select(to_list(*texts).alias("text"), "split").explode("text")

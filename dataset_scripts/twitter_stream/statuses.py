@@ -48,11 +48,7 @@ class StatusReader:
     answering tweet as `id`, the answered one as `parent`, and the answer's text. A retweet stands for the tweet that it
     repeats, and a quoted tweet that comes along is one that was seen.
 
-    Args:
-        language: Code of the tweets that are used, as Twitter gives it in `lang`; `all` for any.
-
-    Attributes:
-        counts: Kinds of lines, and what was broken with its first place.
+    Of `language`, as Twitter gives it in `lang`, or `all`. `counts` has the kinds of lines, and what was broken.
     """
 
     def __init__(self, language: str) -> None:
@@ -61,12 +57,7 @@ class StatusReader:
         self._seen: set[tuple[int, int]] = set()
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
-        """Yields the rows of a file's lines, without the repetitions that retweets bring.
-
-        Args:
-            lines: Each a JSON object, a blank, or broken.
-            name: The file, for messages.
-        """
+        """Yields the rows of a file's lines, without the repetitions that retweets bring."""
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 self.counts["line: blank"] += 1

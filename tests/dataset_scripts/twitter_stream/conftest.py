@@ -9,7 +9,7 @@ from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.streams import conversations, write
 
-OPTIONS = {"test": 0.3, "validation": 0.2, "keep_ids": True, "salt": "the salt of the sea"}
+OPTIONS = {"test": 0.3, "validation": 0.2, "keep_ids": True}
 
 
 @pytest.fixture(scope="session")

@@ -5,22 +5,17 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
 import sys
-import time
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import daft
-import psutil
-import pyarrow.parquet as pq
 import pytest
 
 from dataset_scripts.twitter_stream import mining, pairing, parsing
-from dataset_scripts.twitter_stream.engine import start_engine, write_rows
+from dataset_scripts.twitter_stream.engine import engine_errors, start_engine
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
@@ -38,7 +33,6 @@ def test_a_ray_cluster_of_two_workers_gives_the_same_rows(mined, stream, tmp_pat
     assert done.returncode == 0, done.stderr[-3000:]
     folder, counts = mined
     assert tables(tmp_path / "out") == tables(folder)
-    assert pq.read_table(tmp_path / "out" / mining.HASHES) == pq.read_table(folder / mining.HASHES)
     counted = json.loads(done.stdout.splitlines()[-1])
     assert counted.pop("machines") == 2
     assert counted == {"lines": counts.lines, "tweets": counts.tweets, "sets": counts.sets}
@@ -50,9 +44,8 @@ def test_addresses_that_are_none_or_do_not_answer_are_refused(native):
         silent.bind(("127.0.0.1", 0))
         with pytest.raises(OSError, match=r"^--address 127\.0\.0\.1:.* no Ray cluster answers"):
             start_engine("ray", f"127.0.0.1:{silent.getsockname()[1]}")
-    for address in ("ray://nowhere.example:10001", "head", ":1", "head:x"):
-        with pytest.raises(ValueError, match=f"^--address must be host:port .*'{address}'"):
-            start_engine("ray", address)
+    with pytest.raises(ValueError, match=r"^--address must be host:port .*'head'"):
+        start_engine("ray", "head")
 
 
 def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, monkeypatch):
@@ -73,17 +66,12 @@ def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, monkeyp
     assert tables(tmp_path / "out") == tables(mined[0]) and counts == mined[1]
 
 
-def test_rows_that_another_machine_wrote_elsewhere_are_missed(native, tmp_path, monkeypatch):
-    real = daft.DataFrame.write_parquet
-
-    def elsewhere(frame, folder, **options):
-        written = real(frame, folder, **options)
-        shutil.rmtree(folder)
-        return written
-
-    monkeypatch.setattr(daft.DataFrame, "write_parquet", elsewhere)
-    with pytest.raises(OSError, match=r"parquet was written and is not there; all machines must see the folder"):
-        write_rows(daft.from_pydict({"number": [1, 2]}), tmp_path / "rows", "number")
+def test_a_failure_of_the_engine_says_what_to_do():
+    with (
+        pytest.raises(OSError, match=r"^the engine stopped \(worker died\); .* give the same command again$"),
+        engine_errors(),
+    ):
+        raise RuntimeError("a worker\nworker died\n")
 
 
 class Killed(BaseException):
@@ -135,66 +123,3 @@ def test_a_mine_goes_on_from_the_shards_and_buckets_that_were_finished(mined, st
     assert tables(out) == tables(mined[0]) and counts == mined[1]
     run(positives=4)  # what was paired with other options is removed
     assert list(work.glob("paired-*")) != [paired] and len(list(work.glob("paired-*"))) == 1
-
-
-# a worker that comes to the second or third file for the first time says so, and waits for its end
-KILLED = """
-import sys, time
-from pathlib import Path
-from dataset_scripts.twitter_stream import mining, parsing
-from dataset_scripts.commands import app
-
-read_part = parsing.read_part
-
-def waiting(path, start, stop, language):
-    here = Path(path).with_suffix(".here")
-    if not path.endswith("00.json.bz2") and not here.exists():
-        here.touch()
-        time.sleep(100)
-    yield from read_part(path, start, stop, language)
-
-mining.SMALLEST_SHARD, parsing.read_part = 1, waiting
-app(sys.argv[1:])
-"""
-
-
-def test_a_killed_process_goes_on_where_it_was(mined, stream, tmp_path):
-    raw, out, rows = tmp_path / "raw", tmp_path / "out", tmp_path / ".out-work" / "rows"
-    raw.mkdir()
-    for path in stream:
-        shutil.copy2(path, raw)
-    options = [f"--{name}={value}" if value is not True else f"--{name}" for name, value in OPTIONS.items()]
-    command = [sys.executable, "-c", KILLED, "build", "twitter_stream", raw, "-o", out, "--keep_work", *options]
-
-    @contextmanager
-    def at_work(name):
-        """A process whose worker reads a file."""
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **PROCESS) as process:
-            while not (raw / name).exists():
-                assert process.poll() is None, process.communicate()
-                time.sleep(0.01)
-            workers = psutil.Process(process.pid).children()
-            try:
-                yield process, workers
-            finally:
-                for each in (process, *workers):
-                    with suppress(psutil.NoSuchProcess):
-                        each.kill()
-
-    with at_work("01.json.here") as (process, workers):
-        for worker in workers:
-            worker.kill()
-        errors = process.communicate(timeout=60)[1]
-    assert process.returncode == 2
-    assert re.search("^error: the engine stopped .* give the same command again$", errors, re.MULTILINE)
-    assert "Traceback" not in errors
-    first = stamps(rows, "shard-*/*/*.parquet")
-    assert first and not out.exists()
-    with at_work("02.json.here") as (process, _):
-        process.kill()
-    second = stamps(rows, "shard-*/*/*.parquet")
-    assert first.items() < second.items() and not out.exists()
-    subprocess.run(command, check=True, capture_output=True, timeout=120, **PROCESS)
-    assert second.items() < stamps(rows, "shard-*/*/*.parquet").items()
-    assert tables(out) == tables(mined[0])
-    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]

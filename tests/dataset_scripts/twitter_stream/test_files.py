@@ -61,27 +61,6 @@ def test_what_lies_before_a_cut_is_kept_and_a_file_of_another_kind_is_counted(tm
     assert counts == {"line: status": 2, DAMAGE: 1} and f"00.json{packing}" in first[DAMAGE]
 
 
-@pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tar.xz", ".tar.bz2"])
-def test_an_archive_that_is_cut_off_gives_what_lies_before(tmp_path, ending):
-    count = 3000 if ending == ".tar.bz2" else 100  # since bz2 packs blocks of 900 kB
-    members = {f"{n:02}.json": lines(tweets(count * n + 1, count * n + count)) for n in range(6)}
-    path = archive(tmp_path / f"day{ending}", members)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    rows, counts, first = read(path)
-    assert set(range(1, count)) < set(ids(rows)) and count * 5 + 1 not in ids(rows)
-    assert counts[DAMAGE] >= 1 and f"day{ending}" in first[DAMAGE]
-
-
-@pytest.mark.parametrize("cut", [0, 100])  # at the end of a member, and in a header
-def test_a_tar_file_that_stops_between_members_is_noticed(tmp_path, cut):
-    path = archive(tmp_path / "day.tar", {"00.json": lines(tweets(1, 3)), "01.json": b"x" * 512})
-    whole = path.read_bytes()
-    path.write_bytes(whole[: whole.index(b"01.json") + cut])
-    rows, counts, first = read(path)
-    assert ids(rows) == [1, 2]
-    assert counts[DAMAGE] == 1 and first[DAMAGE].startswith("day.tar")
-
-
 def test_a_damaged_member_loses_only_its_end(tmp_path):
     broken = pack("x.gz", lines(tweets(1, 2000)))[:-2000]
     members = {"00.json.gz": broken, "01.json.gz": b"nothing", "02.json": lines(tweets(5000, 5003))}
@@ -89,26 +68,6 @@ def test_a_damaged_member_loses_only_its_end(tmp_path):
         rows, counts, first = read(archive(tmp_path / name, members))
         assert ids(rows)[-3:] == [5000, 5001, 5002] and 1000 < len(rows) < 2000
         assert counts[DAMAGE] == 2 and first[DAMAGE].startswith(f"{name}: 00.json.gz")
-
-
-@pytest.mark.parametrize(
-    ("place", "damage", "count"),
-    [
-        (16, b"\x00\xff\xff\x7f", 2),  # of the end: where the list of members begins, so that they would before 0
-        (-45, b"\xff", 1),  # the last name in the list
-        (0, None, 1),  # cut off there
-    ],
-)
-def test_a_damaged_list_of_the_members_of_a_zip_file_is_counted(tmp_path, place, damage, count, monkeypatch):
-    monkeypatch.setattr(stream_files, "PART_BYTES", 1)
-    path = archive(tmp_path / "day.zip", {"é.json": lines(tweets(1, 3)), f"é{'é' * 25}.json": lines(tweets(3, 5))})
-    content = bytearray(path.read_bytes())
-    start = content.index(b"PK\x05\x06") + place
-    if damage:
-        content[start : start + len(damage)] = damage
-    path.write_bytes(content if damage else content[:start])
-    rows, counts, first = read(path)
-    assert (rows, counts) == ([], {DAMAGE: count}) and first[DAMAGE].startswith("day.zip (")
 
 
 @pytest.mark.parametrize("name", ["day.tar", "day.zip"])
@@ -123,15 +82,6 @@ def test_parts_of_an_archive_are_together_the_whole(tmp_path, name, monkeypatch)
         assert len(pieces) in (expected, expected + 1)  # with the empty one at the end
         assert sum(part.bytes for part in pieces) == sum(map(len, members.values()))
         assert read(path) == whole
-
-
-def test_parts_of_a_tar_file_that_is_cut_off(tmp_path, monkeypatch):
-    path = archive(tmp_path / "day.tar", {f"{n}.json": lines(tweets(10 * n, 10 * n + 7)) for n in range(9)})
-    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-    rows, _, first = read(path)
-    monkeypatch.setattr(stream_files, "PART_BYTES", 1000)
-    assert len(list(parts([path]))) > 3
-    assert read(path)[0] == rows and read(path)[2][DAMAGE].startswith("day.tar") and DAMAGE in first
 
 
 @pytest.mark.parametrize("size", [1, 57, 300, 4096])

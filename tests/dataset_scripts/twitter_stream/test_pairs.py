@@ -5,14 +5,12 @@ from __future__ import annotations
 import bz2
 import random
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from dataset_scripts.twitter_stream import mining, parsing
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
-from dataset_scripts.twitter_stream.pairing import TRAIN, conversations
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
 from tests.dataset_scripts.twitter_stream.streams import (
     archive,
@@ -82,19 +80,6 @@ def test_pairs_by_hand(small):
     assert second == [21, 22]  # replies to a tweet that nobody saw
 
 
-def test_texts_and_conversations_are_those_of_the_ids(small):
-    texts = {
-        **{1: "one", 11: "one one", 12: "one two", 13: "one two", 6: "six, cut and the whole of it", 61: "six one"},
-        **{7: "seven", 71: "seven one", 21: "two one", 22: "two two"},
-        **{5: "five", 51: "five one", 52: "five two"},
-    }
-    groups = {}
-    for row in (row for splits in small[0].values() for row in splits["train"]):
-        assert row["anchor"] == said(texts[row["anchor_id"]]) and row["positive"] == said(texts[row["positive_id"]])
-        groups.setdefault(row["group"], set()).add(row["anchor_id"] // 10 or row["anchor_id"])
-    assert sorted(map(sorted, groups.values())) == [[1], [2], [5], [6], [7]]
-
-
 def test_every_reason_is_counted(small):
     counts = small[1]
     assert counts.lines == {
@@ -157,17 +142,16 @@ def repacked(folder, stream):
     return [folder / "zz.jsonl.zst", folder / "aa.tar.gz"]
 
 
-@pytest.mark.parametrize("change", ["buckets", "shards", "files"])
+@pytest.mark.parametrize("change", ["shards", "files"])
 def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_path, monkeypatch, change):
     if change == "shards":
         monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
         monkeypatch.setattr(parsing, "FILE_BYTES", 1)
     files = repacked(tmp_path, stream) if change == "files" else stream
-    built, counts = run(tmp_path, files, None, 4 if change == "buckets" else 1, **OPTIONS)
+    built, counts = run(tmp_path, files, None, 4 if change == "shards" else 1, **OPTIONS)
     assert len(list((tmp_path / "work" / "rows").iterdir())) == (3 if change == "shards" else 1)
     assert built == tables(mined[0])
     assert (counts.tweets, counts.sets) == (mined[1].tweets, mined[1].sets)
-    assert pq.read_table(tmp_path / "out" / mining.HASHES) == pq.read_table(mined[0] / mining.HASHES)
 
 
 def test_a_limit_takes_the_first_of_the_draw_and_large_sets_are_several_files(mined, stream, tmp_path, monkeypatch):
@@ -196,24 +180,7 @@ def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
 
 @pytest.mark.parametrize("items", [[], [delete(1), b"", b"broken"], [status(1, said("one")), status(2, said("two"))]])
 def test_a_stream_without_answers_has_no_sets(native, tmp_path, items):
-    built, counts = run(tmp_path, [write(tmp_path / "00.json", items)], None, salt="the salt of the sea")
+    built, counts = run(tmp_path, [write(tmp_path / "00.json", items)], None)
     assert built == {} and counts.tweets["conversations"] == 0
     assert not any(counts.sets.values()) and len(counts.sets) == 8
     assert counts.lines.total() == len(items)
-
-
-def test_conversations_depend_on_neither_the_order_nor_the_way_tweets_connect():
-    draw = np.random.default_rng(0)
-    owners, children = draw.integers(1, 300, (2, 200), dtype=np.uint64)
-    tweets, groups, splits = divided = conversations(owners, children, 0, 0.2, 0.3)
-    order = draw.permutation(200)
-    assert all(map(np.array_equal, conversations(owners[order], children[order], 0, 0.2, 0.3), divided))
-    group_of = dict(zip(tweets, groups, strict=True))
-    assert len(set(zip(groups, splits, strict=True))) == len(set(groups))
-    assert all(
-        group_of.get(child, group_of[owner]) == group_of[owner] for owner, child in zip(owners, children, strict=True)
-    )
-    owners = np.arange(1, 40_001, 2, dtype=np.uint64)
-    _, groups, splits = conversations(owners, owners + 1, 0, 0.05, 0.1)
-    assert len(set(groups)) == 20_000
-    assert [round((splits == split).mean(), 2) for split in (TRAIN, 1, 2)] == [0.85, 0.05, 0.1]

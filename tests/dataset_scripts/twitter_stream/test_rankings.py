@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from dataset_scripts.twitter_stream.mining import HASHES, mine
-from dataset_scripts.twitter_stream.options import MiningOptions, keyed_hash
-from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
+from dataset_scripts.twitter_stream.mining import mine
+from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.streams import quote, reply, said, status, table, tables, write
 
 BENCHMARKS = ("dq", "cq", "dr", "cr")
@@ -63,52 +60,6 @@ def test_no_tweet_of_a_benchmark_is_in_a_training_set(mined):
         for row in table(mined[0], name)["train"]:
             assert not {row["anchor"], row["positive"]} & texts
             assert not {row["anchor_id"], row["positive_id"]} & ids
-
-
-def test_hashes_name_every_tweet_of_the_benchmarks_and_no_other(mined):
-    hashes = pq.read_table(mined[0] / HASHES)["tweet"].to_pylist()
-    assert hashes == sorted(set(hashes))
-    ids = sorted(everything(mined[0])[1])
-    known = {keyed_hash(id, OPTIONS["salt"]) for id in ids}
-    assert len(known) == len(ids) and known <= set(hashes)
-    assert 0 <= len(hashes) - len(known) <= 9  # those that say the same as others
-
-
-def test_a_second_build_leaves_them_out(mined, stream, tmp_path):
-    ids = everything(mined[0])[1]
-    options = {**OPTIONS, "seed": 3, "queries": 10}
-    without = mine(stream, tmp_path / "without", tmp_path / "work", MiningOptions(**options))
-    excluding = MiningOptions(**options, exclude=[str(mined[0])])
-    counts = mine(stream, tmp_path / "out", tmp_path / "work", excluding)
-    assert (without.lines, without.tweets["answer: excluded"]) == (counts.lines, 0)
-    assert counts.tweets["answer: excluded"] > 500
-    used = {}
-    for name in ("without", "out"):
-        rows = [row for splits in tables(tmp_path / name).values() for rows in splits.values() for row in rows]
-        used[name] = {row[side] for row in rows for side in ("anchor_id", "positive_id") if side in row}
-        used[name] |= {id_of(text) for row in rows if "query" in row for text in texts_of(row)} - {None}
-    assert len(used["without"] & ids) > 400
-    assert used["out"] and not used["out"] & ids
-
-
-def test_hashes_that_would_not_be_recognised_are_refused(mined, native, tmp_path):
-    def refused(folder, message, salt=OPTIONS["salt"]):
-        with pytest.raises(ValueError, match=message):
-            mine([], tmp_path / "out", tmp_path / "work", MiningOptions(exclude=[str(folder)], salt=salt))
-
-    refused(mined[0], r"benchmark_tweets\.parquet was built with another --salt", "the salt of a lake")
-    refused(tmp_path, r"^--exclude .* has no benchmark_tweets\.parquet: build it with --salt")
-    pq.write_table(pa.table({"tweet": [1]}), tmp_path / HASHES)
-    refused(tmp_path, r"benchmark_tweets\.parquet was built with another --salt")
-    (tmp_path / HASHES).write_bytes(b"x")
-    refused(tmp_path, r"benchmark_tweets\.parquet is no file of hashes")
-
-
-def test_there_are_no_hashes_without_a_salt_or_without_benchmarks(native, stream, tmp_path):
-    mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**{**OPTIONS, "salt": None}), ["dq"])
-    assert tables(tmp_path / "out").keys() == {"dq"} and not (tmp_path / "out" / HASHES).exists()
-    mine(stream, tmp_path / "out2", tmp_path / "work", MiningOptions(**OPTIONS), ["quote"])
-    assert tables(tmp_path / "out2").keys() == {"quote"} and not (tmp_path / "out2" / HASHES).exists()
 
 
 def test_sizes_are_options_and_what_is_too_little_is_counted(native, tmp_path):

@@ -19,16 +19,12 @@ BIG = 1_200_000_000_000_000_001  # more than 53 bits: a float would be another o
     ("text", "cleaned"),
     [
         ("Look &amp; LISTEN", "look & listen"),
-        ("1 &lt; 2 &gt; 0", "1 < 2 > 0"),
         ("&amp;lt; stays an entity", "&lt; stays an entity"),
-        ("&quot;other&#39; entities", "&quot;other&#39; entities"),
         ("see HTTPS://T.CO/Example1, there", "see there"),  # the comma is no space
         ("@Ana_Example @bo: hello", ": hello"),
-        ("mail ana@example.org", "mail ana.org"),
         ("https://t.co/@ana left", "left"),  # the URL goes first
         ("  tabs\tand\u3000wide \r\n spaces http://t.co/example\nand", "tabs and wide spaces and"),
         ("＠ana_example said pic.twitter.com/example and t.co/example", "said and"),
-        ("chat.co/menu is another place", "chat.co/menu is another place"),
     ],
 )
 def test_texts_are_cleaned_as_in_the_paper(text, cleaned):
@@ -46,10 +42,6 @@ def test_texts_are_cleaned_as_in_the_paper(text, cleaned):
             quote(3, status(2, said("two"), quoted_status_id=1), said("three")),
             [("tweet", 2, None), ("quote", 2, 1), ("tweet", 3, None), ("quote", 3, 2)],
         ),
-        (
-            quote(3, TWO, said("three")) | {"in_reply_to_status_id": 1},
-            [("tweet", 2, None), ("tweet", 3, None), ("reply", 3, 1), ("quote", 3, 2)],
-        ),
         (retweet(9, quote(2, ONE, said("two"))), [("tweet", 1, None), ("tweet", 2, None), ("quote", 2, 1)]),
         (
             quote(2, ONE, said("two")) | {"quoted_status": {"id": None, "text": None}},
@@ -64,11 +56,7 @@ def test_texts_are_cleaned_as_in_the_paper(text, cleaned):
             ({**ONE, **odd}, [("tweet", 1, None)])
             for odd in (
                 {"retweeted_status": "x"},
-                {"quoted_status": [1]},
-                {"quoted_status": {"id": [2]}},
-                {"user": None},
                 {"in_reply_to_status_id": "none"},
-                {"in_reply_to_status_id_str": {}},
                 {"extended_tweet": 3},
             )
         ),
@@ -87,13 +75,8 @@ def test_what_a_tweet_is_and_answers(item, links):
         (status(1, "ż" * 21), "en", USABLE, "ż" * 21),
         (status(1, said("cut off…"), extended_tweet=LONG), "en", USABLE, said("whole")),
         ({"id": 1, "lang": "en", **LONG}, "en", USABLE, said("whole")),
-        *(
-            (status(1, said("one"), extended_tweet=odd), "en", USABLE, said("one"))
-            for odd in ({"full_text": None}, "x")
-        ),
         (status(1, said("jeden"), lang="pl"), "en", OTHER_LANGUAGE, ""),
         (status(1, said("jeden"), lang="pl"), "pl", USABLE, said("jeden")),
-        ({"id": 1, "text": said("one")}, "en", OTHER_LANGUAGE, ""),
         ({"id": 1, "text": said("one")}, "all", USABLE, said("one")),
     ],
 )
