@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from datasets.utils import tqdm
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, is_english
+from dataset_scripts.base.quality import Cleaner, LeakGuard, is_english
 from dataset_scripts.base.reading import ARCHIVES, members
 from dataset_scripts.base.schema import ARGUMENTS, FAMILIES, PAIRS, TRIPLETS, Rows, pair_row, tree_families, triplet_row
 from dataset_scripts.base.splits import FRACTIONS, split_groups
-from dataset_scripts.kialo.export import Discussion, Node, discussion_id, parse_export, parse_record
+from dataset_scripts.kialo.export import Discussion, discussion_id, parse_export, parse_record
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Kialo(Corpus):
         for parent, children in discussion.families():
             for child in children:
                 yield pair_row(child.text, parent.text, child.relation == "Pro", "child-to-parent", group)
-            for one, other in self._sample(itertools.combinations(children, 2), group, parent):
+            for one, other in itertools.combinations(children, 2):
                 yield pair_row(one.text, other.text, one.relation == other.relation, "child-to-child", group)
 
     def _triplets(self, unit: tuple[str, Discussion]) -> Rows:
@@ -66,7 +66,7 @@ class Kialo(Corpus):
         for parent, children in discussion.families():
             pros = [child for child in children if child.relation == "Pro"]
             cons = [child for child in children if child.relation == "Con"]
-            for pro, con in self._sample(itertools.product(pros, cons), group, parent):
+            for pro, con in itertools.product(pros, cons):
                 yield triplet_row(parent.text, pro.text, con.text, group)
             if self.config.siblings:
                 draw = random.Random(f"{self.config.seed}:{group}:{parent.id}:siblings")
@@ -96,16 +96,6 @@ class Kialo(Corpus):
     def _families(self, unit: tuple[str, Discussion]) -> Rows:
         """Every entry that answers one, but links, with that."""
         return tree_families(row for _, row in self._arguments(unit))
-
-    def _sample(self, combinations: Iterable[tuple[Node, Node]], group: str, parent: Node) -> Iterable:
-        """At most `max_per_parent` combinations; the draw depends on seed and parent alone."""
-        limit = self.config.max_per_parent
-        if limit is None:
-            return combinations
-        # a text that cleaning would drop must not use up the limit
-        usable = [nodes for nodes in combinations if all(len(node.text.split()) >= MINIMUM_WORDS for node in nodes)]
-        draw = random.Random(f"{self.config.seed}:{group}:{parent.id}")
-        return draw.sample(usable, limit) if len(usable) > limit else usable
 
     def _read(self, files: list[Path]) -> dict[str, Discussion]:
         """All usable discussions by id; of one that occurs twice, the fullest."""

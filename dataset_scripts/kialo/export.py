@@ -42,20 +42,13 @@ _LISTED = re.compile(r"\[(\d+)\] ")
 
 @dataclass(slots=True)
 class Node:
-    """One numbered entry of a discussion.
+    """One numbered entry of a discussion."""
 
-    Attributes:
-        id, parent: Number as exported, with the closing dot ("1.2.1."), and that of the entry it answers, if any.
-        relation: "Pro" or "Con"; None for the root and for the theses of a discussion that has several.
-        text: Plain text; for a link, the text of its target.
-        link_to: For a link ("-> See ..."): number of its target, or "#921" for another discussion; else None.
-    """
-
-    id: str
-    parent: str | None
-    relation: str | None
-    text: str
-    link_to: str | None = None
+    id: str  # as exported, with the closing dot ("1.2.1.")
+    parent: str | None  # the entry that it answers
+    relation: str | None  # "Pro" or "Con"; None for the root and for the theses of a discussion that has several
+    text: str  # plain; for a link, that of its target
+    link_to: str | None = None  # for a link ("-> See ..."): its target, or "#921" for another discussion
 
 
 @dataclass(slots=True)
@@ -118,14 +111,7 @@ def parse_export(text: str) -> Discussion:
 
 
 def parse_record(record: dict[str, Any]) -> tuple[str, Discussion]:
-    """Reads a discussion that is parsed already; a missing field raises LookupError, TypeError or ValueError.
-
-    Args:
-        record: `discussion_id`, `title` and `nodes` with `id`, `parent`, `relation`, `text` and, for a link, `link_to`.
-
-    Returns:
-        Discussion id and tree.
-    """
+    """(id, tree) of a discussion that is parsed; a missing field raises LookupError, TypeError or ValueError."""
     nodes = [
         Node(node["id"], node["parent"], node["relation"], clean_text(node["text"] or ""), node.get("link_to"))
         for node in record["nodes"]
