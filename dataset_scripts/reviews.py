@@ -101,10 +101,7 @@ def review_triplets(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -
     """Rows of `TRIPLETS`: a review, one of the same polarity and one of the other, all of one product.
 
     At most `limit` of a product, half of them with a positive anchor, half with a negative one, where it has the
-    reviews for both.
-
-    Args:
-        reviews: Reviews of one split, none of them twice; `group` is the product.
+    reviews for both. The reviews are of one split, none of them twice; `group` is the product.
     """
     for product, positives, negatives in by_product(reviews, seed):
         anchors = (positives, negatives, limit - limit // 2), (negatives, positives, limit // 2)

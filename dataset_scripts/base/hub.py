@@ -47,17 +47,9 @@ def stage(
 ) -> dict[str, Any]:
     """Copies what may be published into a fresh folder, which appears complete or not at all.
 
-    Args:
-        source, destination: The folder as training left it; the one to make, exchanged if it exists and `replace`.
-        repo_type, forbidden_texts: See `scan`.
-        placeholders: What the copy's README.md says in place of each `{{name}}`.
-
-    Returns:
-        `folder`, `files` (the names copied) and `skipped` (the names of the leftovers).
-
-    Raises:
-        StagingError: If anything was found; it lists everything, and nothing is left behind.
-        FileExistsError, ValueError: If destination or source is not as described, or the type is unknown.
+    Returns its `folder`, `files` (the names copied) and `skipped` (the names of the leftovers). The copy's README.md
+    has the values of `placeholders` in place of each `{{name}}`. What `scan` finds raises StagingError, which lists it
+    all; a destination that is there is exchanged if `replace`, else FileExistsError.
     """
     source, destination = Path(source), Path(destination)
     if not source.is_dir():
@@ -78,12 +70,7 @@ def stage(
 
 
 def check_ready(repo_id: str, token: str | None = None) -> str:
-    """The token that will be used, if publishing may succeed: asked without the network, before the work comes.
-
-    Raises:
-        PublishError: If the client is offline or has no token.
-        ValueError: If the repository's name is malformed.
-    """
+    """The token that will be used, if publishing may succeed: asked without the network, before the work comes."""
     from huggingface_hub import get_token, is_offline_mode
 
     check_repo_id(repo_id)
@@ -113,12 +100,8 @@ def push(
 ) -> dict[str, Any]:
     """Makes a repository equal to a staged folder with at most one commit, and compares the checksums of what arrived.
 
-    Args:
-        staged, repo_type: A folder made by `stage`, and its type.
-        repo_id: "owner/name"; the repository is created if there is none.
-        token: A token that may write; by default the one of `hf auth login` or HF_TOKEN. It is stored nowhere.
-        private: Create the repository as a private one, and refuse to publish into a public one.
-        endpoint: Address of the Hub, by default HF_ENDPOINT or huggingface.co.
+    The repository, "owner/name", is created if there is none; a private one is never made public. The token, by default
+    that of `hf auth login` or HF_TOKEN, is stored nowhere; `endpoint` is by default HF_ENDPOINT or huggingface.co.
 
     Returns:
         `repo_id`, `url`, `commit`, `uploaded` (number of files sent) and `unchanged` (there was nothing to commit).
@@ -162,16 +145,10 @@ def push(
 
 
 def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
-    """Publishes a folder with a README.md and Parquet files as a data set.
+    """Publishes a folder with a README.md and Parquet files as a data set; errors as of `push`.
 
-    Args:
-        folder: The data set; the configs in the card's front matter say which files belong to which.
-        repo_id: "owner/name".
-        options: `private`, `token`, `endpoint` of `push`; `dry_run` stages and scans only, and returns that result.
-
-    Raises:
-        PublishError: If the corpus's terms forbid a public copy and `private` is not set; else see `push`.
-        ValueError: If the folder has no Parquet file, or the name is malformed.
+    The options are `private`, `token` and `endpoint` of `push`; `dry_run` stages and scans only, and returns that
+    result. Where the corpus's terms forbid a public copy, `private` must be set.
     """
     if not any(Path(folder).rglob("*.parquet")):
         raise ValueError(f"{folder} has no Parquet file: build it with opinion corpus build")
@@ -185,10 +162,7 @@ def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[st
 
 
 def publish_metric(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
-    """Publishes the folder of a metric (README.md, requirements.txt, app.py, module) as a Space for `evaluate.load`.
-
-    Arguments, result and errors as of `publish_dataset`; ValueError if the module is not called like the repository.
-    """
+    """Publishes the folder of a metric (README.md, requirements.txt, app.py, module) as a Space for `evaluate.load`."""
     module = f"{repo_id.split('/')[-1]}.py"
     if not (Path(folder) / module).is_file():
         raise ValueError(f"{folder} has no {module}: evaluate loads a metric only from a module named like its Space")

@@ -138,9 +138,6 @@ class TestSetGuard:
     """Keeps out texts that also stand in sets on which models are judged, whichever corpus these are of.
 
     The file beside this one lists their SHA-1 sums by the corpus that has them, so that none of their text is needed.
-
-    Args:
-        corpus: Name of the corpus whose rows are asked about.
     """
 
     __test__ = False  # for pytest

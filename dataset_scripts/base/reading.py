@@ -120,14 +120,8 @@ class Member:
     ) -> Iterator[tuple[int, dict[str, str]]]:
         """Yields (line, row by column); rows with more or fewer fields than the header are counted.
 
-        Quotes have a meaning in tables with commas alone. A missing column, or two of one name, raise ValueError.
-
-        Args:
-            dropped: Counts rows.
-            columns: Those that there must be.
-            delimiter: Of fields.
-            header: The columns, where the first line does not name them.
-            comment: Beginning of lines that are passed over.
+        Quotes have a meaning in tables with commas alone. A missing one of `columns`, or two of one name, raise
+        ValueError. `header` names them where the first line does not; lines that begin with `comment` are passed over.
         """
         number = 0
 
@@ -234,10 +228,8 @@ def read_file(path: Path) -> Member:
 def find_release(path: Path, releases: Sequence[Sequence[str]], needs: str) -> list[Path]:
     """The files of the first release of which all are there, plain or gzipped, in the order of its names.
 
-    Args:
-        path: A folder, which is searched with those in it; of a file, the folder that it is in.
-        releases: The names of each release's files, without ".gz".
-        needs: What the corpus needs, for the message of FileNotFoundError if none is complete.
+    They are searched in a folder and those in it, for a file in the folder that it is in. Where no release is complete
+    FileNotFoundError says what the corpus `needs`.
     """
     folder = path if path.is_dir() else path.parent
     files = {file.name.removesuffix(".gz"): file for file in sorted(folder.rglob("*"), reverse=True) if file.is_file()}

@@ -66,20 +66,14 @@ class Finding:
 def scan(
     folder: str | Path, repo_type: str, forbidden_texts: Iterable[str] = (), local_roots: Iterable[str | Path] = ()
 ) -> list[Finding]:
-    """Searches a folder for everything that must not be published.
+    """The reasons why a folder, as it would be uploaded, may not be published; none if it may.
 
     Args:
-        folder: The folder as it would be uploaded.
+        folder: The folder.
         repo_type: "model", "dataset" or "space" (of a metric).
         forbidden_texts: Training texts. None of five words or more may stand in a text file, whatever its case, spacing
             and punctuation there. The rows of Parquet are not compared: a data set consists of its texts.
         local_roots: Paths that must not be named, besides the working directory, the home and the folder itself.
-
-    Returns:
-        The findings; none if the folder may be published.
-
-    Raises:
-        ValueError: If the type is unknown or there is no such folder.
     """
     folder = Path(folder)
     if repo_type not in SUFFIXES:

@@ -17,14 +17,9 @@ DEMO_FOLDER = Path(__file__).parents[1] / "demo"
 def load_source(source: str, config: str, cache_dir: str | Path) -> DatasetDict:
     """The splits of a configuration; `pairs` have their label as in `schema.PAIRS`, whatever the source calls it.
 
-    Args:
-        source: `demo`, one of its corpora (`demo:reviews`), a folder written by `opinion corpus build`, or a
-            data set's id on the Hub.
-        config: Configuration, e.g. `pairs`.
-        cache_dir: Where prepared Arrow files are kept.
-
-    Raises:
-        ValueError: If the source has no such configuration, or cannot be reached, or labels pairs in another way.
+    The source is `demo`, one of its corpora (`demo:reviews`), a folder written by `opinion corpus build`, or a data
+    set's id on the Hub; ValueError if it has no such configuration, cannot be reached, or labels pairs in another way.
+    Prepared Arrow files are kept in `cache_dir`.
     """
     cache = str(Path(cache_dir).expanduser() / "datasets")
     splits = _load_demo(source, config, cache) if _is_demo(source) else _load(source, config, cache)

@@ -20,13 +20,8 @@ FRACTIONS = {"train": 0.85, "validation": 0.05, "test": 0.10}
 def split_groups(groups: Iterable[str], fractions: dict[str, float] = FRACTIONS, seed: int = SEED) -> dict[str, str]:
     """Group -> its split, which depends on the set of groups and the seed alone; every split gets at least one group.
 
-    Args:
-        groups: Group identifiers; repeated ones count once.
-        fractions: Split -> share, in (0, 1], summing to 1.
-        seed: Seed of the shuffle.
-
-    Raises:
-        ValueError: If the shares do not sum to 1 or there are fewer groups than splits.
+    The fractions, by split, are in (0, 1] and sum to 1; ValueError if they do not, or there are fewer groups than
+    splits.
     """
     if abs(sum(fractions.values()) - 1) > 1e-6 or min(fractions.values()) <= 0:
         raise ValueError(f"split fractions must be positive and sum to 1, got {fractions}")
@@ -41,10 +36,7 @@ def split_groups(groups: Iterable[str], fractions: dict[str, float] = FRACTIONS,
 
 
 def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
-    """The group of each item, from 0 in the order of its first one; items that share a key are of one group.
-
-    Args:
-        keys: The keys of each item, such as the texts of a debate.
+    """The group of each item, from 0 in the order of its first one; those that share a key are of one group.
 
     Example:
         >>> linked_groups([["a", "b"], ["c"], ["b", "d"], ["d"]])
@@ -61,9 +53,7 @@ def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
 def connected(ends: np.ndarray, size: int) -> np.ndarray:
     """The connected component of each node of a graph, from 0 in the order of its first node, shape (size,).
 
-    Args:
-        ends: The nodes at either end of each edge, numbers from 0, shape (2, edges).
-        size: How many nodes.
+    `ends` are the nodes at either end of each edge, numbers from 0, shape (2, edges).
     """
     import numpy as np
     import pandas as pd

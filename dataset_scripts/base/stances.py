@@ -25,11 +25,10 @@ def is_negation(word: str) -> bool:
 
 
 def stance_statistics(stances: Iterable[str], texts: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Means over the texts of "pro" and of "con", each if it has a text with a word.
+    """Stance -> means over the texts of "pro" and of "con", each if it has a text with a word.
 
-    Returns:
-        Stance -> `texts`, those with a word; `lexical_diversity`, the mean of unique words / all words of a text, in
-        (0, 1]; `negations`, the mean number in a text of words that are one (`is_negation`).
+    `texts` counts those with a word; `lexical_diversity` is the mean of unique words / all words of a text, in (0, 1],
+    `negations` the mean number in a text of words that are one (`is_negation`).
     """
     frame = pd.DataFrame({"stance": stances, "texts": map(tokenize, texts)})
     frame = frame[frame["texts"].astype(bool) & frame["stance"].isin(COLOURS)]

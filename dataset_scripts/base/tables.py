@@ -17,11 +17,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")  # what a spreadsheet takes for the beginn
 
 
 def check_output(path: str | Path | None, outputs: Sequence[str] = OUTPUTS) -> Path | None:
-    """The file to write to, before hours are spent on what goes into it.
-
-    Raises:
-        ValueError: If its ending is not one of `outputs`, or its folder is a file.
-    """
+    """The file to write to, checked before hours are spent on what goes into it; ValueError if it will not do."""
     if path is None:
         return None
     path = Path(path).expanduser()

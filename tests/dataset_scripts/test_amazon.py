@@ -83,21 +83,3 @@ def test_reviews_without_products(build, write):
     write("raw", {"domains.jsonl": kettles()})
     assert sum(build(Amazon, folder, "sentences")[0].num_rows.values()) == 50  # the same texts but for their case
     assert sum(build(Amazon, folder, "pairs")[0].num_rows.values()) == 80
-
-
-def test_a_domain_keeps_the_split_of_all(build, write):
-    rows = [row for n in range(30) for row in blitzer(f"KETTLE{n}") + blitzer(f"PHONE{n}", "Electronics")]
-    folder = write("raw", {"domains.jsonl": lines(rows)})
-    whole, _ = build(Amazon, folder, "pairs")
-    phones, dropped = build(Amazon, folder, "pairs", domain=("electronics",))
-    for split, of_split in phones.items():
-        assert set(of_split["group"]) == {group for group in whole[split]["group"] if group.startswith("PHONE")}
-    assert dropped == {"review: domain kitchen": 150}
-
-
-def test_files_that_are_no_reviews_are_passed_over(build, write):
-    kettle = lines([{"asin": "KETTLE1", "title": "A kettle"}])
-    folder = write("raw", {"meta_Kitchen.json": kettle, "kettles.json": kettle, "empty.json": "\n"})
-    write("raw", {"reviews.json": kettles()})
-    data, dropped = build(Amazon, folder, "sentences")
-    assert sum(data.num_rows.values()) == 50 and dropped == {"review: no column of text, or none of stars": 1}

@@ -4,7 +4,6 @@ import bz2
 import gzip
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -46,22 +45,6 @@ def said(status) -> Iterator[dict]:
     for inner in ("retweeted_status", "quoted_status"):
         if inner in status:
             yield from said(status[inner])
-
-
-def test_every_kind_of_line_and_of_status_is_there():
-    assert Counter(name for name, _ in map(kind, lines())) == {
-        **{"status": 1810, "delete": 150, "limit": 1, "disconnect": 1},
-        **{"blank": 4, "not JSON": 4, "not UTF-8": 2, "no object": 1},
-    }
-    assert {path.suffix for path in FOLDER.rglob("*.*")} == set(OPENERS)
-    repeated = [status["retweeted_status"] for status in statuses() if "retweeted_status" in status]
-    own = [status for status in statuses() if "retweeted_status" not in status]
-    assert len(repeated) == 60
-    assert sum("quoted_status" in status for status in repeated) == 22
-    assert sum(status["in_reply_to_status_id"] is not None for status in repeated) == 14
-    assert sum("quoted_status" in status for status in own) == 578
-    assert sum(status["in_reply_to_status_id"] is not None for status in own) == 1057
-    assert {status["lang"] for status in own} == {"en", "es", "ja", "ar", "de", "pt", "und"}
 
 
 def test_no_account_link_or_tweet_could_be_real():

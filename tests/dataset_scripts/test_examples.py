@@ -19,7 +19,3 @@ def test_examples(name):
     if "twitter_stream" in name:
         pytest.importorskip("daft")
     assert doctest.testmod(importlib.import_module(name)).failed == 0
-
-
-def test_there_are_examples():
-    assert {"dataset_scripts.reviews", "dataset_scripts.base.splits"} <= set(MODULES)

@@ -10,17 +10,14 @@ from dataset_scripts.iam import IAM, as_statement
     ("question", "statement"),
     [
         ("Should we close the old bridge?", "We should close the old bridge"),
-        ("Should I feed the ducks", "We should feed the ducks"),
         ("Shouldn't the feeding of ducks be banned", "The feeding of ducks should be banned"),
         ("Shouldn't it be forbidden to whistle?", "It should be forbidden to whistle"),
-        ("Should there be a tax on hats?", "There should be a tax on hats"),
         ("Should rich towns restrict traffic", "Rich towns should restrict traffic"),
         ("Does the Harbour Have More Rain?", "The Harbour has More Rain"),
         ("Does slow music bring peace", "Slow music brings peace"),
         ("Do all ducks have the right to bread", "All ducks have the right to bread"),
         ("Is slow music harmful to ducks?", "Slow music is harmful to ducks"),
         ("Will trams replace buses", "Trams will replace buses"),
-        ("Shouldn't encourage whistling", None),
         ("Why should we close the old bridge?", None),
     ],
 )

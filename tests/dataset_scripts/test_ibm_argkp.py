@@ -39,7 +39,7 @@ def release(ratings=RATINGS, key_points=KEY_POINTS, end=".csv") -> dict[str, str
     return files
 
 
-@pytest.mark.parametrize("end", [".csv", ".csv.gz", ".zip"])
+@pytest.mark.parametrize("end", [".csv.gz", ".zip"])
 def test_pairs(end, build, write):
     folder = write("raw", release(end=end) if end != ".zip" else {})
     for name, text in release().items() if end == ".zip" else ():
@@ -81,15 +81,6 @@ def test_triplets_arguments_and_families(build, write):
     assert data.num_rows == {"train": 6, "validation": 1, "test": 3}  # a motion alone is none
     assert {row["text"] for row in data["train"] if row["side"] == 0} == against
     assert set(data["train"]["statement"]) == {CATS}
-
-
-def test_the_sample_has_the_size_asked_for_and_follows_the_seed(build, write):
-    folder = write("raw", release())
-    first, again = (build(IbmArgKP, folder, "pairs", pairs_per_topic=4)[0]["train"].to_list() for _ in range(2))
-    labels = Counter(row["label"] for row in first if row["relation"] == "same-topic")
-    assert labels in ({0: 2, 1: 2}, {0: 2, 1: 1})  # one may be the key point's match
-    assert again == first != build(IbmArgKP, folder, "pairs", pairs_per_topic=4, seed=7)[0]["train"].to_list()
-    assert len(build(IbmArgKP, folder, "triplets", triplets_per_topic=4)[0]["train"]) == 2 + 1 + 1
 
 
 def test_every_reason_for_a_drop(build, write):

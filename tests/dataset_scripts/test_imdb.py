@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from dataset_scripts.imdb import Imdb
 
 STARS = {"neg": 2, "pos": 9}
@@ -83,18 +81,3 @@ def test_the_released_layout(build, write):
         rows.append([row for split in data for row in data[split]])
         assert all(f"Film {int(row['group'][2:])} " in row["text"] for row in rows[-1] if row["group"])
     assert rows[0] == rows[1]
-
-
-def test_pairs_and_triplets_are_of_one_film(build, write):
-    folder = write("raw", tables(films(0, 20), [*films(50, 2), record(50, "pos", 1)]))
-    data, dropped = build(Imdb, folder, "triplets")
-    # a film's two positive and two negative reviews give two anchors of either side
-    assert data.num_rows == {"train": 72, "validation": 8, "test": 8} and dropped == {"row: duplicate": 1}
-    for row in data["test"]:
-        assert all(f"Film {int(row['group'][2:])} " in row[name] for name in ("anchor", "positive", "negative"))
-        side = "pos" if "pos film" in row["anchor"] else "neg"
-        assert f"{side} film" in row["positive"] and f"{side} film" not in row["negative"]
-    # cut to their first sentences, the four reviews of each of 22 films are two, which cannot agree
-    with pytest.raises(ValueError, match=r"no product has the reviews .*'row: duplicate': 45}"):
-        build(Imdb, folder, "pairs", granularity="first")
-    assert build(Imdb, folder, "sentences")[0].num_rows["test"] == 9  # the repeated row stays there

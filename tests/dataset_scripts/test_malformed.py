@@ -12,12 +12,6 @@ SICK_ROWS = [
     "A cat\tA dog\t0.9\tNEUTRAL",
 ]
 SICK_ROWS += ["A cat\tA dog\tx\tNEUTRAL", " \tA dog\t3\tNEUTRAL", "A cat\tA dog\t3\tMAYBE"]
-STSB = "main-news\tinvented\t2012\t1\t{}\t{}\tA cat naps.\tsource\tlicence\n"
-STSB_ROWS = STSB.format("3.50", "A cat") + "a\tb\tc\n" + STSB.format("3.50", " ")
-STSB_ROWS += "".join(STSB.format(score, "A cat") for score in ("high", "5.1", "nan"))
-PIT = "7\tCats\t{}\tcat is asleep lol\t{}\tmy/O\tcat/O\n"
-VOTES = ["(0,5)", "(3, 3)", "(3, 2", "(-1, 6)", "6", "2.5", "----", ""]
-PIT_ROWS = "".join(PIT.format("my cat", votes) for votes in VOTES) + PIT.format(" ", "4") + "7\tCats\tmy cat\tcat is\n"
 TURL = "{}\tFree trams & buses\t{}\thttps://t.co/invented\r\r\n"
 TURL_ROWS = "\r\r\n" + TURL.format("Trams", "(4,6)").replace("https", "\thttps") + "a\tb\t(4,6)\r\r\n"
 TURL_ROWS += "".join(TURL.format("Trams", votes) for votes in ("(5,6)", "(7,6)", "(4,5)", "4")) + TURL.format(
@@ -25,8 +19,6 @@ TURL_ROWS += "".join(TURL.format("Trams", votes) for votes in ("(5,6)", "(7,6)",
 )
 MR = b"label\ttext\n0\tbad plot\n1\t\n2\tneither\n\tno label\n1\ta\tb\n1\n\n1\tdull test!\n1\tclich\xe9\n"
 MR_HELD_OUT = {f"split_{split}.tsv.gz": f"label\ttext\n0\tdull {split}\n" for split in ("validation", "test")}
-SST2 = b"wet \t0\nno label\nwet\t0\t1\n\t1\nodd \t2\nclich\xe9 \t0\n\n"
-SST2_HELD_OUT = {"sentiment-dev.gz": "a wet parade .\t0\n", "sentiment-test": "a grand parade .\t1\n"}
 # corpus, with the one of the files that is given; files; kept rows; what is counted
 CASES = [
     (
@@ -37,31 +29,11 @@ CASES = [
         | {"row: a text is also in test": 1},
     ),
     (
-        "sst2",
-        {"sentiment-train": SST2, **SST2_HELD_OUT},
-        {"train": 1, "validation": 1, "test": 1},
-        {"row: wrong number of columns": 2, "row: empty text": 1, "row: unknown label": 1, "line: not UTF-8": 1},
-    ),
-    (
-        "stsb/sts-test.csv",
-        {"sts-test.csv": STSB_ROWS.encode() + b"\xff\xfe\n"},
-        {"test": 1},
-        {"row: too few columns": 1, "row: score is no number from 0 to 5": 3, "row: empty text": 1}
-        | {"line: not UTF-8": 1},
-    ),
-    (
         "sick/SICK.txt",
         {"SICK.txt": SICK + "".join(f"{number}\t{row}\n" for number, row in enumerate(SICK_ROWS))},
         {"test": 1},
         {"row: wrong number of columns": 2, "row: score is no number from 1 to 5": 2, "row: empty text": 1}
         | {"row: unknown label": 1},
-    ),
-    (
-        "pit2015/train.data",
-        {"train.data": PIT_ROWS.encode() + PIT.format("caf\xe9", "4").encode("latin-1")},
-        {"train": 1},
-        {"row: label is neither 5 votes, as in (3, 2), nor a digit from 0 to 5": 7, "row: empty text": 1}
-        | {"row: too few columns": 1, "line: not UTF-8": 1},
     ),
     (
         "turl/Twitter_URL_Corpus_train.txt",

@@ -43,12 +43,3 @@ def test_the_first_release_is_split_by_seed(build, write):
     assert "a clich\u00e9 \u2013 and dull" in texts and len(texts) == len(set(texts))
     assert build(MovieReviews, folder)[0]["test"]["text"] == data["test"]["text"]
     assert build(MovieReviews, folder, seed=7)[0]["test"]["text"] != data["test"]["text"]
-
-
-@pytest.mark.corpora
-def test_the_first_release_has_all_sentences(build, corpora, write):
-    folder = write("raw", {})
-    for name in ("rt-polarity.pos.gz", "rt-polarity.neg.gz"):
-        (folder / name).write_bytes((corpora / "mr" / name).read_bytes())
-    data, dropped = build(MovieReviews, folder)
-    assert sum(data.num_rows.values()) + sum(dropped.values()) == 10662

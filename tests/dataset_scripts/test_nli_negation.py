@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from dataset_scripts.nli_negation import NliNegation
 
 LAMP, DIM = "A lamp lights the room", "A candle hardly lights the room"
@@ -78,11 +76,3 @@ def test_the_cap_of_a_part(build, write):
     drawn = [build(NliNegation, folder, per_part=4, seed=seed)[0] for seed in (1, 1, 2)]
     one, same, other = ({row["text"] for split in data.values() for row in split} for data in drawn)
     assert len(one) == 4 and one == same != other
-
-
-def test_a_file_cut_off(build, write):
-    folder = write("raw", {"SNLI.txt.gz": NEGATED})
-    file = folder / "SNLI.txt.gz"
-    file.write_bytes(file.read_bytes()[:-12])
-    with pytest.raises(ValueError, match=r"SNLI\.txt\.gz is cut off"):
-        build(NliNegation, folder)

@@ -68,17 +68,3 @@ def test_what_is_left_out(build, write):
         "statement: malformed": 1,
         "line: not a JSON object": 1,
     }
-
-
-def test_sample_of_each_side(build, write):
-    many = [line(f"I could paint {n} cats") for n in range(9)]
-    many += [line(f"I would not paint {n} dogs", " No") for n in range(9)]
-    folder = write("raw", release() | {f"persona/{ART}.jsonl": "\n".join(many)})
-
-    def drawn(seed):
-        data, _ = build(Persona, folder, per_behaviour=3, seed=seed)
-        rows = [row for split in data.values() for row in split if row["group"] == ART]
-        assert [row["side"] for row in rows] == [1, 1, 1, 0, 0, 0]
-        return {row["text"] for row in rows}
-
-    assert drawn(1) == drawn(1) != drawn(2)

@@ -35,9 +35,8 @@ def release(claims=CLAIMS, extra=(), end: str = "") -> dict[str, str]:
     return {name + end: json.dumps(content) for name, content in contents}
 
 
-@pytest.mark.parametrize("end", ["", ".gz"])
-def test_pairs(end, build, write):
-    data, dropped = build(Perspectrum, write("my data [1]", release(end=end)), "pairs")
+def test_pairs(build, write):
+    data, dropped = build(Perspectrum, write("my data [1]", release(end=".gz")), "pairs")
     # claim 0: three perspectives to the claim, 1-2 in one cluster, 1-3 and 2-3; what holds text 3 is also in test
     assert [(row["sentence1"], row["relation"], row["label"]) for row in data["train"]] == [
         ("Cats need far less daily attention", "perspective-to-claim", 1),

@@ -5,15 +5,7 @@ from collections import Counter
 import pytest
 
 from dataset_scripts.base.schema import AGREE, CON, OPPOSE, PRO
-from dataset_scripts.reviews import (
-    cut,
-    ordered_pairs,
-    polarity_of_stars,
-    review_families,
-    review_pairs,
-    review_triplets,
-    sentences,
-)
+from dataset_scripts.reviews import cut, ordered_pairs, review_families, review_pairs, review_triplets, sentences
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence
 
 
@@ -21,10 +13,6 @@ def reviews(product: str, positive: int, negative: int) -> list[Sentence]:
     return [Sentence(f"+{product}{n}", POSITIVE, product) for n in range(positive)] + [
         Sentence(f"-{product}{n}", NEGATIVE, product) for n in range(negative)
     ]
-
-
-def test_polarity_of_stars():
-    assert [polarity_of_stars(stars) for stars in (1, 2, 2.5, 3, 3.9, 4, 5)] == [0, 0, None, None, None, 1, 1]
 
 
 def test_ordered_pairs_use_every_item_alike():
@@ -74,15 +62,6 @@ def test_pairs_of_one_product_are_balanced():
     assert len({frozenset((row["sentence1"], row["sentence2"])) for row in rows}) == 10
 
 
-def test_half_of_the_pairs_that_agree_are_negative_where_they_can_be():
-    # 40 products, each: 1 pair of negative reviews, 10 of positive ones, 10 that oppose
-    rows = [row for _, row in review_pairs([r for n in range(40) for r in reviews(chr(200 + n), 5, 2)], 20)]
-    agree = Counter(row["sentence1"][0] for row in rows if row["label"] == AGREE)
-    assert agree == {"-": 40, "+": 360} and len(rows) == 800
-    first = Counter(row["sentence1"][0] for row in rows if row["label"] == OPPOSE)
-    assert 150 < first["+"] < 250  # of 400: either polarity comes first
-
-
 @pytest.mark.parametrize("make", [review_pairs, review_triplets])
 def test_the_draw_depends_on_the_seed_and_not_on_the_order(make):
     many = reviews("a", 6, 6) + reviews("b", 6, 6)
@@ -97,11 +76,7 @@ def test_the_draw_depends_on_the_seed_and_not_on_the_order(make):
         ('"Never again!" I agree (sadly.) So it goes', ['"Never again!"', "I agree (sadly.)", "So it goes"]),
         ("Mr. Ash, i.e. J. Ash, paid 4.50... or less... Ok", ["Mr. Ash, i.e. J. Ash, paid 4.50... or less...", "Ok"]),
         ("a heading\n \nthen a\nline  that wraps", ["a heading", "then a line that wraps"]),
-        ("one line\r\n\r\nanother", ["one line", "another"]),
         ("I bought 2. both broke. never again", ["I bought 2.", "both broke.", "never again"]),
-        (" ... ", ["..."]),
-        ("\n\n", []),
-        ("-" * 100_000 + "! ok", ["-" * 100_000 + "!", "ok"]),
     ],
 )
 def test_sentences(text, expected):

@@ -1,7 +1,5 @@
 """SentiWordNet: examples cut out of glosses, words with their polarity, and every malformed row."""
 
-from collections import Counter
-
 import pytest
 
 from dataset_scripts.sentiwordnet import SentiWordNet
@@ -15,11 +13,10 @@ def line(id: str, gloss: str, scores: str = "0.5\t0.125", terms: str = "fond#1 k
     return f"{id[0]}\t{id[1:]}\t{scores}\t{terms}\t{gloss}\n"
 
 
-@pytest.mark.parametrize("end", ["", ".gz"])
-def test_a_row_per_example(end, build, write):
+def test_a_row_per_example(build, write):
     gloss = 'liking (of cats); "too short"; "my  cat is fond of fish"; "she grew keen on dogs"'
     lines = line("a00000001", gloss) + line("n00000002", "a definition; without any example")
-    data, dropped = build(SentiWordNet, write("raw", {NAME + end: HEADER + lines}), "examples")
+    data, dropped = build(SentiWordNet, write("raw", {f"{NAME}.gz": HEADER + lines}), "examples")
     rest = {"author": "", "group": "a00000001", "topic": "", "date": ""}
     assert data["train"].to_list() == [
         {"id": "a00000001:2", "text": "my cat is fond of fish", **rest},
@@ -32,11 +29,8 @@ def test_a_row_per_example(end, build, write):
     ("gloss", "texts"),
     [
         ('of fish; "cats eat small fish" - Jane Doe; "fish is a food"--A. P', "cats eat small fish|fish is a food"),
-        ('of fish:"cats eat small fish", "fish is a food;" "dogs do"', "cats eat small fish|fish is a food"),
         ('speak; "\'Feed the cat,\' she said"; "`Feed it,\' he said"', "'Feed the cat,' she said|'Feed it,' he said"),
         ('speak; "I know your cat well," he began, "but not dogs" (UK)', "I know your cat well"),
-        ('help (in "on behalf of" and "in behalf of"); "she spoke on their behalf"', "she spoke on their behalf"),
-        ('rest; "the cat slept--dogs cannot; too loud"', "the cat slept--dogs cannot; too loud"),
     ],
 )
 def test_what_is_an_example(gloss, texts, build, write):
@@ -62,12 +56,6 @@ def test_dropped_rows(build, write):
         "row: score is no number from 0 to 1": 4,
         "row: repeated synset": 1,
     }
-
-
-def test_the_same_release_twice(build, write):
-    text = HEADER + line("a1", 'fond; "my cat is fond of fish"')
-    folder = write("raw", {NAME: text, f"{NAME}.gz": text})
-    assert build(SentiWordNet, folder, "examples")[0].num_rows == {"train": 1}
 
 
 @pytest.mark.parametrize("senses", ["all", "first"])
@@ -98,11 +86,3 @@ def test_words_have_the_highest_scores_of_their_senses(senses, build, write):
         "word: no polarity": 1,
         **({"term: not the first sense": 2} if senses == "first" else {}),
     }
-
-
-@pytest.mark.corpora
-def test_words_of_the_release(build, corpora):
-    data, _ = build(SentiWordNet, corpora / "sentiwordnet", "words")
-    assert Counter(data["train"]["polarity"]) == {"negative": 10835, "positive": 10249, "both": 9737}
-    polarity = dict(zip(data["train"]["word"], data["train"]["polarity"], strict=True))
-    assert (polarity["excellent"], polarity["boring"], polarity["good"]) == ("positive", "negative", "both")

@@ -31,13 +31,6 @@ def test_split_column_and_the_three_files_of_the_shared_task(build, write):
     assert build(Sick, folder)[0].num_rows == {"test": 3}
 
 
-def test_wrong_layout_and_missing_files(build, write):
-    with pytest.raises(FileNotFoundError, match=r"lacks SICK.txt; or SICK_trial.txt, SICK_test_annotated.txt; or"):
-        build(Sick, write("raw", {"SICK_train.txt": SEMEVAL}))
-    with pytest.raises(ValueError, match="no column entailment_label or entailment_judgment"):
-        build(Sick, write("raw", {"SICK.txt": SEMEVAL.replace("entailment_judgment", "gold") + ROW}))
-
-
 @pytest.mark.corpora
 def test_the_release_has_the_papers_labels(build, corpora):
     data, _ = build(Sick, corpora / "sick")

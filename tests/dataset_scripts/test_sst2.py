@@ -15,13 +15,6 @@ def test_short_and_repeated_phrases_stay(build, write):
     assert data.num_rows == {"train": 3, "validation": 1, "test": 1} and dropped == {}
 
 
-def test_evaluation_comes_first(build, write):
-    train = "A grand parade\t1\na wet parade . \t0\na parade\t1\n"
-    data, dropped = build(SST2, write("raw", release(train, dev=VALIDATION + TEST)))
-    assert data["train"]["text"] == ["a parade"] and data["validation"]["text"] == ["a wet parade ."]
-    assert dropped == {"row: a text is also in test": 2, "row: a text is also in validation": 1}
-
-
 def test_quadruples_and_pairs(build, write):
     train = "".join(f"{word} {n}\t{label}\n" for label, word in enumerate(("wet", "grand")) for n in (1, 2, 2, 3))
     test = "".join(f"{word} {n}\t{label}\n" for label, word in enumerate(("soggy", "fine")) for n in range(5))

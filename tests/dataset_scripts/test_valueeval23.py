@@ -1,7 +1,5 @@
 """Touché23-ValueEval: whose arguments are used, their sides, and what is left out."""
 
-import pytest
-
 from dataset_scripts.valueeval23 import ValueEval23
 
 HEADER = "Argument ID\tConclusion\tStance\tPremise"
@@ -44,9 +42,3 @@ def test_families(build, write):
         "row: wrong number of columns": 1,
         "family: on a topic that models are tested on": 1,
     }
-
-
-def test_no_usable_row(build, write):
-    files = {name: HEADER for name in release()} | {"arguments-test.tsv.gz": HEADER + "\nA1\tx\tagainst\ty"}
-    with pytest.raises(ValueError, match="no usable row"):
-        build(ValueEval23, write("raw", files))

@@ -13,9 +13,3 @@ def test_no_discussion_is_in_two_splits(build):
     assert data.num_rows == WrittenDebates.METADATA.expected["pairs"]
     assert dropped == {"row: text shorter than 4 words": 8}
     assert build(WrittenDebates, RAW, "families")[0].num_rows == WrittenDebates.METADATA.expected["families"]
-
-
-def test_siblings_are_more_triplets(build):
-    plain, more = (build(WrittenDebates, RAW, "triplets", siblings=siblings)[0] for siblings in (False, True))
-    assert plain.num_rows == WrittenDebates.METADATA.expected["triplets"]
-    assert len(plain["train"]) < len(more["train"])

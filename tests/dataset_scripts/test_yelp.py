@@ -3,8 +3,6 @@
 import json
 from collections import Counter
 
-import pytest
-
 from dataset_scripts.yelp import Yelp
 
 DISHES = ("soup", "tea", "bread", "pie", "rice")
@@ -29,10 +27,6 @@ def lines(*records) -> str:
 
 def businesses(data) -> dict[str, set]:
     return {split: set(rows["group"]) for split, rows in data.items()}
-
-
-def texts_by_split(data) -> list[set]:
-    return [{row[name] for row in rows for name in ("anchor", "positive", "negative")} for rows in data.values()]
 
 
 def test_every_configuration(build, write):
@@ -76,22 +70,6 @@ def test_bad_lines_and_reviews_are_counted(build, write):
     }
 
 
-def test_products_that_give_no_triplet_are_counted(build, write):
-    sizes = {"both": (2, 1), "one": (1, 1), "good": (3, 0), "bad": (0, 2)}
-    rows = [row for name, size in sizes.items() for row in cafes(20, *size, name=name)]
-    folder = write("raw", {"reviews.json": lines(*rows)})
-    data, dropped = build(Yelp, folder, "triplets")
-    assert sum(data.num_rows.values()) == 40  # two orders of the two good reviews
-    assert {group[:4] for groups in businesses(data).values() for group in groups} == {"both"}
-    assert dropped == {
-        "product: no reviews of both polarities": 40,
-        "product: one review of either polarity only": 20,
-    }
-    # the 40 businesses with both are split for themselves: 2 of them are in the validation split
-    validation = businesses(build(Yelp, folder, "sentences")[0])["validation"]
-    assert sum(name.startswith(("both", "one")) for name in validation) == 2
-
-
 def test_granularity_does_not_move_the_split(build, write):
     folder = write("raw", {"reviews.json": lines(review("cafe1", 5, "Wow! So good."), *cafes(20))})
     whole, _ = build(Yelp, folder, "pairs")
@@ -112,23 +90,3 @@ def test_options(build, write):
     data, dropped = build(Yelp, folder, "sentences", share=0.3)
     read = sum(map(len, businesses(data).values()))
     assert 20 <= read <= 40 and dropped == {"review: of a product outside the share": 5 * (100 - read)}
-
-
-@pytest.mark.parametrize("target", ["raw", "raw.zip", "raw.tar"])
-def test_files_of_the_release(target, build, write):
-    other = dict.fromkeys(("business", "checkin", "tip", "user"), lines(review("cafe1", 5, "The soup of others.")))
-    files = {f"yelp_academic_dataset_{name}.json": text for name, text in other.items()}
-    more = {"more/reviews.jsonl.gz": lines(review("cafe7", 5, "The soup in the hills is good."))}
-    files |= {"yelp_academic_dataset_review.json": lines(*cafes(5)), "Dataset_User_Agreement.pdf": b"%PDF", **more}
-    data, _ = build(Yelp, write(target, files), "sentences")
-    assert sum(data.num_rows.values()) == 26
-
-
-@pytest.mark.corpora
-def test_real_reviews(build, corpora):
-    data, dropped = build(Yelp, corpora / "yelp", "triplets")
-    assert data.num_rows == {"train": 4940, "validation": 284, "test": 530}
-    assert dropped["line: not a JSON object"] == 1  # the file is cut off within a line
-    assert max(Counter(data["train"]["group"]).values()) == 20
-    for train, validation, test in (businesses(data).values(), texts_by_split(data)):
-        assert not train & (validation | test) and not validation & test

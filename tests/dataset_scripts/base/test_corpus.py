@@ -72,16 +72,6 @@ def test_errors_name_the_cure(tmp_path):
         Tiny.open(tmp_path / "raw.txt", cache_dir=tmp_path / "cache").download_and_prepare()
 
 
-def test_options_are_those_of_the_record(tmp_path):
-    (tmp_path / "raw.txt").write_text("train:one\n")
-    builder = Tiny.open([tmp_path / "raw.txt"], cache_dir=tmp_path / "cache", share="0.25")
-    assert Tiny.DEFAULT_CONFIG_NAME == "similarity" and (builder.config.seed, builder.config.share) == (42, 0.25)
-    with pytest.raises(ValueError, match="--share 2: it must be less than or equal to 1"):
-        Tiny.open(tmp_path / "raw.txt", share=2)
-    with pytest.raises(ValueError, match=r"there is no --shaer; did you mean --share\?"):
-        Tiny.open(tmp_path / "raw.txt", shaer=0.2)
-
-
 class Farm(Tiny):
     """Units are lists of texts; a row is one text."""
 

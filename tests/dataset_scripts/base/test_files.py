@@ -67,18 +67,6 @@ def folder(tmp_path):
     return tmp_path / "model"
 
 
-def test_a_folder_takes_the_place_of_the_old_one_as_a_whole(folder):
-    with atomic_folder(folder) as temporary:
-        leftover = temporary
-    leftover.mkdir()  # as if this process number had been killed here before
-    (leftover / "half.txt").write_text("half")
-    (folder / "stale.txt").write_text("old")
-    with atomic_folder(folder) as temporary:
-        (temporary / "weights.txt").write_text("new")
-        assert files(folder) == {"stale.txt": "old"}  # until the block ends
-    assert files(folder.parent) == {"model/weights.txt": "new"}
-
-
 @pytest.mark.parametrize("interrupted", [1, 2])
 def test_an_interruption_at_a_rename_leaves_the_old_folder(folder, monkeypatch, interrupted):
     calls, replace = [], Path.replace

@@ -1,6 +1,5 @@
 """Staging and pushing: what is copied, what is sent, and what happens when something goes wrong on the way."""
 
-import json
 import pickle
 import re
 import shutil
@@ -15,7 +14,6 @@ from dataset_scripts.base.hub import PublishError, StagingError, stage
 
 CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter_repo_id}}.\n"
 NAMES = {"repo_id": "org/tiny", "adapter_repo_id": "org/tiny-adapter"}
-SENTENCE = "School uniforms make mornings easier for every parent."
 PUBLISHED = ["1_Pooling/config.json", "README.md", "config.json", "model.safetensors", "vocab.txt"]
 LEFT_OUT = [".DS_Store", "checkpoint-10", "eval/similarity_evaluation_test_results.csv", "training_args.bin"]
 
@@ -60,32 +58,6 @@ def test_staging_copies_what_is_published_and_names_what_it_left_out(model, tmp_
     assert sorted(p.name for p in tmp_path.iterdir()) == ["clean", "run"]
 
 
-def test_staging_error_lists_everything_and_leaves_nothing(model, tmp_path):
-    (model / "pytorch_model.bin").write_bytes(b"x")
-    (model / "notes.md").write_text(f"{SENTENCE} {model}/x")
-    (model / "link.txt").symlink_to("config.json")
-    with pytest.raises(StagingError) as caught:
-        stage(model, tmp_path / "clean", "model", [SENTENCE])
-    problems = {(finding.file, finding.problem[:12]) for finding in caught.value.findings}
-    # README.md: the names were not given, so the placeholders are still there
-    expected = {("pytorch_model.bin", "files of typ"), ("link.txt", "a symbolic l"), ("README.md", "still holds ")}
-    assert problems == expected | {("notes.md", "names a path"), ("notes.md", "holds 1 trai")}
-    assert all(f"- {f.file}: {f.problem}. {f.cure}" in str(caught.value) for f in caught.value.findings)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["run"]
-
-
-def test_staging_does_not_overwrite_unless_asked(model, clean):
-    with pytest.raises(FileExistsError, match="delete it"):
-        stage(model, clean, "model", placeholders=NAMES)
-    (model / "config.json").write_text("[broken")
-    with pytest.raises(StagingError):
-        stage(model, clean, "model", placeholders=NAMES, replace=True)
-    assert json.loads((clean / "config.json").read_text()) == {"hidden_size": 32}
-    (model / "config.json").write_text("{}")
-    stage(model, clean, "model", placeholders=NAMES, replace=True)
-    assert (clean / "config.json").read_text() == "{}"
-
-
 def test_one_commit_each_and_none_where_nothing_changed(server, clean, tmp_path, caplog, capfd):
     caplog.set_level("DEBUG")
     result = push(server, clean)
@@ -121,10 +93,8 @@ def test_one_commit_each_and_none_where_nothing_changed(server, clean, tmp_path,
 # what fails, and how many commits are there then
 FAULTS = {
     "upload dropped": ({"n": 6, "on": "^PUT /lfs/"}, 1),  # the client tries six times
-    "upload refused": ({"n": 6, "on": "^PUT /lfs/", "status": 503}, 1),
     "before the commit": ({"n": 1, "on": "/commit/"}, 1),
     "after the commit": ({"n": 1, "on": "/commit/", "late": True}, 2),  # its answer got lost
-    "at the start": ({"n": 1, "on": "/repos/create", "status": 500}, None),
     "compared": ({"n": 6, "on": "^GET .*/tree/", "after": 1, "status": 503}, 2),  # when what arrived is compared
 }
 
@@ -135,7 +105,7 @@ def test_an_interrupted_push_can_be_repeated(server, clean, name):
     server.fail_next(**fault)
     with pytest.raises(PublishError, match=r"connection to the Hub failed.*run the same command again"):
         push(server, clean)
-    assert commits is None or len(server.commits("org/tiny")) == commits
+    assert len(server.commits("org/tiny")) == commits
     server.faults.clear()
     server.requests.clear()
     result = push(server, clean)
@@ -146,12 +116,12 @@ def test_an_interrupted_push_can_be_repeated(server, clean, name):
     assert len(uploads) == (0 if commits == 2 or fault["on"] == "/commit/" else 1)
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt"])
-def test_what_arrives_is_compared_with_what_was_sent(server, clean, name, monkeypatch):
+def test_what_arrives_is_compared_with_what_was_sent(server, clean, monkeypatch):
+    name = "model.safetensors"
     add = server.add_commit
 
     def lose(repo, title, files):  # the server commits something else than it was sent
-        return add(repo, title, files | ({name: server.store(b"x", name != "vocab.txt")} if name in files else {}))
+        return add(repo, title, files | ({name: server.store(b"x", True)} if name in files else {}))
 
     with monkeypatch.context() as patch:
         patch.setattr(server, "add_commit", lose)
@@ -184,11 +154,7 @@ def test_clear_errors(server, clean):
         ({"token": "hf_" + "x" * 34}, PublishError, "does not accept the token"),
         ({"token": server.read_token}, PublishError, "may not write to org/tiny"),
         ({"repo_id": "elsewhere/tiny"}, PublishError, "may not write to elsewhere/tiny"),
-        ({"repo_type": "metric"}, ValueError, "unknown type of repository 'metric'"),
-        *(
-            ({"repo_id": n}, ValueError, re.escape(n))
-            for n in ("tiny", "org/ti ny", "org/tiny/more", "org/--", "o/x.git")
-        ),
+        ({"repo_id": "tiny"}, ValueError, "'tiny' has no owner: write owner/name"),
     ):
         with pytest.raises(error, match=message):
             push(server, clean, **options)
@@ -212,21 +178,3 @@ def test_private_never_becomes_public(server, clean):
     with pytest.raises(PublishError, match="exists and is public"):
         push(server, clean, "org/open", private=True)
     assert len(server.commits("org/open")) == 2
-
-
-def test_readiness_is_checked_without_the_network(server, monkeypatch, tmp_path):
-    with pytest.raises(ValueError, match="'tiny' has no owner: write owner/name"):
-        hub.check_ready("tiny", server.token)
-    with pytest.raises(PublishError, match="no token for the Hub"):
-        hub.check_ready("org/tiny")
-    assert hub.check_ready("org/tiny", server.token) == server.token
-    monkeypatch.setenv("HF_TOKEN", "hf_other")
-    assert hub.check_ready("org/tiny") == "hf_other"
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(PublishError, match="HF_HUB_OFFLINE is set"):
-        hub.check_ready("org/tiny", server.token)
-    with pytest.raises(ValueError, match=r"no sgts\.py"):
-        hub.publish_metric(tmp_path, "org/sgts")
-    with pytest.raises(ValueError, match="no Parquet file"):
-        hub.publish_dataset(tmp_path, "org/rows")
-    assert server.requests == []

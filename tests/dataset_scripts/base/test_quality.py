@@ -34,9 +34,6 @@ def test_leak_guard():
     [
         ("Most of the people who are in favour of it have not read the law.", True),
         ("La mayoría de la gente que está a favor no ha leído la ley.", False),
-        ("Die meisten, die dafür sind, haben das Gesetz nicht gelesen.", False),
-        ("Большинство сторонников закона его не читали.", False),
-        ("123 !!!", False),
         ("", False),
     ],
 )
