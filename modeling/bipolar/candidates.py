@@ -45,12 +45,8 @@ class Candidates(Points):
     The rows are those of `dataset_scripts.base.schema.COUNTERS`, one per point and counter. Identical texts are one
     candidate, and a point is none for itself. A point that occurs with several counters has all of them as answers.
 
-    Attributes:
-        texts: The distinct texts, points and counters; m of them.
-        points, counters: Indices in `texts` of the point and the counter of each row, shape (n,).
-        conclusions, premises: Of the point of each row, n texts, some empty.
-        answers: Indices in `texts` of its counters, n sets.
-        seen: Whether an earlier split of the same corpus has the point, shape (n,) of bool.
+    Beside those of `Points` it has `counters` (indices in `texts`, shape (n,)), `conclusions` and `premises` of the
+    points, some empty, and `seen`: whether an earlier split of the same corpus has the point, shape (n,) of bool.
     """
 
     def __init__(self, rows: Mapping[str, Sequence[str]]) -> None:
@@ -92,21 +88,11 @@ class Opinions(Points):
     """Short opinions, and what is ranked for each of them: the other texts for and against the same statement.
 
     Statements count for which there are at least two texts of either side, so that each text has one of its own side
-    and two of the other among its candidates. A text that is on both sides of a statement is left out.
+    and two of the other among its candidates. A text that is on both sides of a statement is left out. The rows are of
+    `dataset_scripts.base.schema.FAMILIES`; of a seeded sample of `limit` opinions all candidates stay.
 
-    Args:
-        rows: Of `dataset_scripts.base.schema.FAMILIES`.
-        limit: A seeded sample of so many opinions; all if None. Their candidates stay.
-
-    Attributes:
-        texts: The distinct texts; m of them.
-        points: Indices in `texts` of the opinions, shape (n,).
-        pools: The candidates of each opinion: n arrays of indices in `texts`.
-        answers: Those of them that are of the other side, n sets.
-        groups: The debate of each opinion, a number from 0, shape (n,).
-
-    Raises:
-        ValueError: If there is no such statement.
+    Beside those of `Points` it has `pools`, the candidates of each opinion, n arrays of indices in `texts`, of which
+    `answers` are on the other side, and `groups`, the debate of each opinion, a number from 0, shape (n,).
     """
 
     def __init__(self, rows: Mapping[str, Sequence], limit: int | None = None) -> None:

@@ -164,14 +164,18 @@ def retrieval(
 
 
 def rank_all(
-    candidates: Candidates, similarities: np.ndarray, log_odds: LogOdds | None = None, weight: float | str | None = None
+    candidates: Candidates,
+    similarities: np.ndarray,
+    log_odds: LogOdds | None = None,
+    weight: float | str | None = None,
+    settings: Sequence[str] = tuple(SETTINGS),
 ) -> Ranked:
     """Ranks the candidates of every point in every setting by similarities, shape (n, m), and a classifier.
 
     A shortlisted candidate's score is its similarity + weight * log-odds; with weight None the log-odds alone, as in
     the paper; "learned": with the best of `WEIGHTS` on these points.
     """
-    lists = {setting: shortlist(similarities, candidates.of(setting), max(SHORTLISTS)) for setting in SETTINGS}
+    lists = {setting: shortlist(similarities, candidates.of(setting), max(SHORTLISTS)) for setting in settings}
     near, values = lists["epa"]
     firsts = {"retrieval": near[:, 0]}
     if log_odds is None:

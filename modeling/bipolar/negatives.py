@@ -20,10 +20,9 @@ def hard_probability(epoch: int, rate: float = 0.02) -> float:
 
 
 def random_negatives(candidates: Candidates, seed: int | Sequence[int], setting: str = "epa") -> list[str]:
-    """For each row a random text that is neither the point nor one of its counters.
+    """For each row a random text that is neither the point nor one of its counters, by `(seed, epoch)`.
 
-    They are candidates of the setting (`epa`, `sda`), or of all where it leaves a row nothing. Another seed gives other
-    texts; `(seed, epoch)` redraws in each epoch. Raises ValueError if all texts are answers of a row.
+    They are candidates of the setting (`epa`, `sda`), or of all where it leaves a row nothing.
     """
     generator = np.random.default_rng([*np.atleast_1d(seed), 0])
     everything = np.arange(len(candidates.texts))
@@ -51,18 +50,10 @@ def hard_negatives(
     seed: int | Sequence[int],
     anchor: str = "positive",
 ) -> list[str]:
-    """For each row, with a probability, the nearest text that is neither the point nor one of its counters.
+    """For each row, with a probability, the nearest text that is neither the point nor one of its counters, by cosine.
 
-    Args:
-        candidates: Of the training rows, n of them, with m texts.
-        queries, documents: Vectors of the points, shape (n, d), and of all texts, (m, d); cosines are compared.
-        probability: Of a mined negative, in [0, 1], see `hard_probability`.
-        seed: As of `random_negatives`, which gives the others.
-        anchor: To what the text is near: the `positive`, the row's counter, as the paper says ("closest to the positive
-            one"), or the `point`, where a retriever would find it.
-
-    Raises:
-        ValueError: If vectors have NaN or length 0.
+    It is near to the `positive`, the row's counter, as the paper says ("closest to the positive one"), or to the
+    `point`, where a retriever would find it. Queries are vectors of the n points, documents of the m texts.
     """
     negatives = random_negatives(candidates, seed)
     mined = np.flatnonzero(np.random.default_rng([*np.atleast_1d(seed), 1]).random(len(candidates)) < probability)

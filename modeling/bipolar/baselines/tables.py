@@ -1,199 +1,247 @@
-"""Figures of the rows in one tidy frame, and tables 2 and 3 of Shi et al. (2023) made of it."""
+"""Who finds counter-arguments: word counts and any models, beside tables 2 and 3 of Shi et al. (2023)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import yaml
+from sentence_transformers import CrossEncoder
 from tqdm.auto import tqdm
 
-from dataset_scripts.base.files import write_text
-from dataset_scripts.base.tables import markdown, write_table
-from metrics.counterargument_accuracy.counterargument_accuracy import counterargument_accuracy
-from modeling.base.plots import dots, lines
-from modeling.bipolar.baselines.ranking import Ranker, Ranking, Split
-from modeling.bipolar.baselines.rows import FEATURES, SPLITS, Row
-from modeling.bipolar.candidates import NONE, SETTINGS
+from dataset_scripts.base.schema import COUNTERS
+from dataset_scripts.base.sources import has_config, load_split
+from dataset_scripts.base.tables import markdown
+from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_interval, group_numbers
+from modeling.base.evaluation import texts
+from modeling.base.models import identity, labels, load_model
+from modeling.base.plots import dots
+from modeling.base.results import memory
+from modeling.bipolar.baselines.encoders import load_cross_encoder, predict_pairs
+from modeling.bipolar.baselines.words import SimpleSD
+from modeling.bipolar.candidates import SETTINGS, Candidates, sample
+from modeling.bipolar.evaluation import CLASSIFICATION, SHORTLISTS, LogOdds, Ranked, rank_all, retrieval
+from modeling.bipolar.files import heads_of
 
+VERSION = 3  # of what is kept: one more where the same models and texts give other figures
+BLOCK = 64  # points between two that are kept
+CONFIGS = {"official": "counters_official", "clean": "counters"}
 CORPUS = "counterargs"  # the printed figures stand beside test data with this in their name
-PAPER = Path(__file__).parents[1] / "paper.yaml"
-SETUP = "bert-base-uncased, trained for 200 epochs on the published split of counterargs-18"
 UNSEEN = "official, unseen"
+WORDS = "bm25"
+RECALL = {f"recall_{k}": k for k in SHORTLISTS}
+SETUP = "bert-base-uncased, trained for 200 epochs on the published split of counterargs-18"
+TITLES = {
+    "Accuracy@1 by candidates, % (table 2)": list(SETTINGS),
+    "Accuracy@1 after the classifier alone re-ranks K, among all arguments (epa), % (table 3)": list(CLASSIFICATION),
+    "Shortlists: share of points with an answer, %": list(RECALL),
+}
 
 
-def report(
-    ranker: Ranker, rows: Sequence[Row], splits: Sequence[Split], name: str, part: str, folder: Path | None
+@dataclass
+class Split:
+    """The published or the clean split: columns of `dataset_scripts.base.schema.COUNTERS`, and who competes."""
+
+    name: str
+    rows: dict[str, list[str]]
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        return Candidates(self.rows)
+
+
+def read_splits(source: str, cache: Path) -> list[Split]:
+    """The test data of a source, of the splits that it has.
+
+    Raises:
+        ValueError: If there is no such configuration or split, a column is missing, it is empty, or a value is no text.
+    """
+    splits = []
+    for name in [name for name in CONFIGS if has_config(source, CONFIGS[name])] or CONFIGS:
+        rows, where = load_split(source, CONFIGS[name], "test", cache), f"{source} ({CONFIGS[name]}, test)"
+        if "seen_in" in rows.column_names:
+            seen = [value or "" for value in rows["seen_in"]]
+            rows = rows.remove_columns("seen_in").add_column("seen_in", seen)
+        splits.append(Split(name, {column: texts(rows, column, where) for column in COUNTERS}))
+    return splits
+
+
+def load_models(names: Sequence[str]) -> dict[str, Any]:
+    """Name -> model: a SentenceTransformer, or behind a "+", where it re-ranks, one with heads or a CrossEncoder."""
+    models: dict[str, Any] = {}
+    for name in names:
+        retriever, _, reranker = name.partition("+")
+        if retriever != WORDS and retriever not in models:
+            models[retriever] = load_model(retriever)
+        if reranker and reranker not in models:
+            try:
+                models[reranker] = load_cross_encoder(reranker)
+            except (OSError, ValueError) as error:
+                models[reranker] = load_model(reranker)
+                if heads_of(models[reranker]) is None:
+                    raise ValueError(
+                        f"--model {name}: {reranker} re-ranks nothing: it has no heads; {error}"
+                    ) from error
+    return models
+
+
+def measure(
+    splits: Sequence[Split], names: Sequence[str], models: Mapping[str, Any], cache: Path, max_points: int | None = None
 ) -> pd.DataFrame:
-    """Ranks, row after row, prints the tables, and writes what they are made of.
+    """The figures of Simple-SD, BM25 and models; what was computed before comes from disk.
 
     Args:
-        ranker: Of the rows whose models are there.
-        rows: All that the tables have, also those of the paper alone.
-        splits, name, part: What they rank for, what the data are called, and which of them: `test` or `validation`.
-        folder: For table.md, results.csv, predictions.parquet and plots/; None writes none.
+        names: Of models, "A" or "A+B": A retrieves, and B re-ranks; a model with heads does both. A is also `bm25`.
+        models: From `load_models`.
+        max_points: Sample of points for Simple-SD and cross-encoders, which read every pair; None: all.
 
     Returns:
-        One row a figure: `who` ("ours" or "paper"), `row` (its id), `model` (what tables call it), `data` (a split, or
-        "official, unseen": the points that no earlier split has), `metric` (a setting or "@1/K": accuracy@1 as a share;
-        "recall@K"; "seconds"), `value`, `low` and `high` (95 % interval over groups of debates), `rows` (points).
+        One row a figure: `who`, `model` (what tables call it), `data` (a split, or "official, unseen": the points that
+        no earlier split has), `metric` (a setting, or "classification_K": accuracy@1; "recall_K"), `value`, `low` and
+        `high` (95 % interval over groups of debates), `rows` (points).
     """
-    possible, records, predicted, notes = [row for row in rows if row.sources is not None], [], [], []
-    with tqdm(total=len(possible) * len(splits), unit="row") as bar:
-        for row, split in ((row, split) for row in possible for split in splits):
-            bar.set_description(f"{row.heading}, {split.name}")
-            ranking = ranker.rank(row, split)
-            records += figures(row, split, ranking, ranker.shortlists)
-            predicted.append(predictions(row, split, ranking))
-            notes += [f"- {row.heading}, {split.name}: {note}" for note in ranking.notes]
-            bar.update()
-    data = f"{name}, {part} data"
-    with_paper = CORPUS in name.lower() and part == "test" and any(split.name == "official" for split in splits)
-    records += printed(rows, [*SETTINGS, *(f"@1/{k}" for k in ranker.shortlists)]) if with_paper else []
-    result = pd.DataFrame(records, columns=["who", "row", "model", "data", "metric", "value", "low", "high", "rows"])
-    legend = _legend(possible, splits, ranker, data, with_paper)
-    text = "\n\n".join(filter(None, [legend, "\n".join(notes), *tables(result, rows, ranker.shortlists)]))
-    print(f"\n{text}")
-    if folder:
-        pictures = draw(result, rows, ranker.shortlists, folder, data)
-        # a cell that began with @ would be taken for a formula
-        metrics = result["metric"].str.replace("@1/", "reranked/")
-        write_table(result.assign(metric=metrics), folder / "results.csv")
-        write_table(pd.concat(predicted, ignore_index=True), folder / "predictions.parquet")
-        write_text(folder / "table.md", "\n\n".join([text, *pictures]) + "\n")
-        print(f"\nwritten to {folder}: table.md, results.csv, predictions.parquet, plots/")
-    return result
+    records = []
+    for split in splits:
+        for label, points, ranked in tqdm(_ranked(split.candidates, names, models, cache, max_points), unit="row"):
+            groups = [split.rows["group"][point] for point in points]
+            unseen = ~split.candidates.seen[points]
+            parts = {split.name: np.ones_like(unseen)}
+            if unseen.any() and not unseen.all():
+                parts[f"{split.name}, unseen"] = unseen
+            for data, part in parts.items():
+                numbers = group_numbers([group for group, kept in zip(groups, part, strict=True) if kept], part.sum())
+                for metric in [metric for metric in ranked.hits if metric != "retrieval"]:
+                    hits = ranked.hits[metric][part]
+                    interval = accuracy_interval(hits, numbers, 1000, 0)
+                    records.append(("ours", label, data, metric, hits.mean(), *interval, len(hits)))
+            for k, share in ranked.recall.items():
+                records.append(("ours", label, split.name, f"recall_{k}", share, None, None, len(points)))
+    columns = ["who", "model", "data", "metric", "value", "low", "high", "rows"]
+    return pd.DataFrame(records, columns=columns).astype({name: float for name in ("value", "low", "high")})
 
 
-def figures(row: Row, split: Split, ranking: Ranking, shortlists: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """The figures of a row on a split, as rows of the frame of `report`."""
-    facts = {"who": "ours", "row": row.id, "model": row.heading, "data": split.name}
-    unseen = ~split.candidates.seen[ranking.points]
-    parts = {split.name: np.ones_like(unseen)}
-    if unseen.any() and not unseen.all():
-        parts[f"{split.name}, unseen"] = unseen
-    for data, part in parts.items():
-        for metric, best in ranking.best.items():
-            yield facts | {"data": data, "metric": metric} | accuracy(split, ranking.points[part], best[part])
-    more = {} if ranking.retrieved is None else recall(split, ranking.points, ranking.retrieved, shortlists)
-    for metric, value in (more | {"seconds": ranking.seconds}).items():
-        yield facts | {"metric": metric, "value": value, "rows": len(ranking.points)}
+def _ranked(
+    candidates: Candidates, names: Sequence[str], models: Mapping[str, Any], cache: Path, max_points: int | None
+) -> Iterator[tuple[str, np.ndarray, Ranked]]:
+    """What tables call a row, the numbers of its points, and what it ranks."""
+    heads, vectors = labels(list(models)), cache / "embeddings"
+    every, some = np.arange(len(candidates)), sample(len(candidates), max_points)
+    yield "Simple-SD", some, _simple_sd(candidates.take(some), cache)
+    by_words = bm25(candidates)
+    yield "BM25", every, rank_all(candidates, by_words)
+    for name in names:
+        retriever, _, reranker = name.partition("+")
+        similarities, log_odds = by_words, None
+        if retriever != WORDS:
+            queries, documents, log_odds = retrieval(models[retriever], candidates, vectors)
+            similarities = queries @ documents.T
+        label = heads.get(retriever, "BM25")
+        if reranker:
+            label, model, points = f"{label} + {heads[reranker]}", models[reranker], every
+            if isinstance(model, CrossEncoder):
+                points, log_odds = some, _pair_scores(model, candidates, cache)
+            else:
+                log_odds = retrieval(model, candidates, vectors)[2]
+            part = candidates.take(points)
+            ranked = rank_all(part, similarities[points], log_odds, settings=("epa",))
+            ranked.hits = {name: hits for name, hits in ranked.hits.items() if name in CLASSIFICATION}
+            yield label, points, ranked
+            continue
+        yield label, every, rank_all(candidates, similarities)
+        if log_odds is not None:
+            weight = heads_of(models[retriever]).fusion_weight
+            ranked = rank_all(candidates, similarities, log_odds, weight)
+            ranked.recall = {}  # that of retrieval
+            yield f"{label}, {'classifier' if weight is None else f'similarity + {weight:g} x log-odds'}", every, ranked
 
 
-def accuracy(split: Split, points: np.ndarray, best: np.ndarray) -> dict[str, float | int | None]:
-    """Accuracy@1 of points with its 95 % interval over debates; see `metrics.counterargument_accuracy`."""
-    nothing = len(split.candidates.texts)  # the id of no text, where there was no candidate
-    predictions = [[int(text) if text != NONE else nothing] for text in best]
-    answers = [sorted(split.candidates.answers[point]) for point in points]
-    result = counterargument_accuracy(predictions, answers, groups=[split.rows["group"][point] for point in points])
-    keys = {"value": "accuracy_at_1", "low": "accuracy_at_1_low", "high": "accuracy_at_1_high", "rows": "n"}
-    return {name: result[key] for name, key in keys.items()}
+def _simple_sd(candidates: Candidates, cache: Path) -> Ranked:
+    kept, ranker = memory(cache).cache(_best_by_words, ignore=["ranker"]), SimpleSD(candidates)
+    facts = candidates.texts, candidates.conclusions, candidates.premises, [candidates.of(name) for name in SETTINGS]
+    digest, rows = joblib.hash(facts), range(len(candidates))
+    blocks = [rows[start : start + BLOCK] for start in rows[::BLOCK]]
+    bar = tqdm(blocks, "Simple-SD", unit_scale=BLOCK, unit="point", leave=False)
+    best = np.concatenate([kept(digest, block, VERSION, ranker) for block in bar])
+    return Ranked({setting: candidates.hits(best[:, number]) for number, setting in enumerate(SETTINGS)}, {})
 
 
-def recall(split: Split, points: np.ndarray, retrieved: np.ndarray, shortlists: Sequence[int]) -> dict[str, float]:
-    """ "recall@K" -> share of points with an answer among the first K."""
-    right = split.candidates.take(points).hits(retrieved)
-    return {f"recall@{k}": float(right[:, :k].any(axis=1).mean()) for k in shortlists}
+def _best_by_words(digest: str, rows: range, version: int, ranker: SimpleSD) -> np.ndarray:
+    return np.array([ranker.best(row) for row in rows])
 
 
-def printed(rows: Sequence[Row], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The paper's figures of rows, which it prints for the published split."""
-    figures = yaml.safe_load(PAPER.read_text(encoding="utf-8"))["baselines"]
-    for row in rows:
-        for metric, value in figures.get(row.key, {}).items():
-            if metric in metrics:
-                facts = {"who": "paper", "row": row.id, "model": row.heading, "data": "official"}
-                yield facts | {"metric": metric, "value": value / 100}
+def bm25(candidates: Candidates) -> np.ndarray:
+    """BM25 of all texts for all points, shape (n, m): Lucene's idf, k1 1.5, b 0.75, without English stop words."""
+    import bm25s  # an optional library
+
+    words = bm25s.tokenize(candidates.texts, return_ids=False, show_progress=False)
+    index = bm25s.BM25()
+    index.index(words, show_progress=False)
+    nothing = np.zeros(len(words), np.float32)
+    return np.stack([index.get_scores(words[point]) if words[point] else nothing for point in candidates.points])
 
 
-def predictions(row: Row, split: Split, ranking: Ranking) -> pd.DataFrame:
-    """The predictions of a row on a split, one for a measure and point; ids, no texts."""
-    ids, points = [*split.text_ids, None], ranking.points  # the last for NONE
-    part = split.candidates.take(points)
-    facts = {"id": [split.rows["id"][point] for point in points], "seen": part.seen}
-    parts = [
-        pd.DataFrame(facts | {"measure": metric, "predicted": [ids[text] for text in best], "right": part.hits(best)})
-        for metric, best in ranking.best.items()
-    ]
-    columns = ["row", "split", "measure", "id", "predicted", "right", "seen"]
-    return pd.concat(parts).assign(row=row.id, split=split.name)[columns]
+def _pair_scores(model: CrossEncoder, candidates: Candidates, cache: Path) -> LogOdds:
+    """The scores of a point's pairs, kept for each point."""
+    kept, key = memory(cache).cache(_scores, ignore=["model"]), identity(model)
+    return lambda point, others: kept(
+        key, [(candidates.texts[point], candidates.texts[other]) for other in others], VERSION, model
+    )
 
 
-def _legend(rows: Sequence[Row], splits: Sequence[Split], ranker: Ranker, data: str, with_paper: bool) -> str:
+def _scores(key: str, pairs: list[tuple[str, str]], version: int, model: CrossEncoder) -> np.ndarray:
+    return predict_pairs(model, pairs)
+
+
+def printed() -> pd.DataFrame:
+    """The paper's figures on the published split, as rows of `measure`."""
+    record = yaml.safe_load((Path(__file__).parents[1] / "paper.yaml").read_text(encoding="utf-8"))["baselines"]
+    rows = [(model, metric, value / 100) for model, figures in record.items() for metric, value in figures.items()]
+    return pd.DataFrame(rows, columns=["model", "metric", "value"]).assign(who="paper", data="official")
+
+
+def render(frame: pd.DataFrame, splits: Sequence[Split], data: str) -> str:
+    """The tables as Markdown, with what their reader has to know."""
     parts = [f"{data}."]
     for split in splits:
         points, seen = split.candidates, int(split.candidates.seen.sum())
         earlier = f", {seen:,} of them in an earlier split" if seen else ""
         groups = f"{len(points):,} points of {len(set(split.rows['group'])):,} groups of debates"
         parts.append(f"{split.name}: {groups}{earlier}, {len(points.texts):,} texts.")
-    parts[-1] += "\n\n" + "; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items()) + "."
     parts.append("±: half of the 95 % bootstrap interval over groups of debates (one thesis or text).")
-    parts.append("Without re-ranking, @1/K is the same for every K.")
-    if with_paper:
-        parts.append(f"Columns of the paper: {SETUP}.")
-    if any(row.key.startswith(("logit", "xgboost")) for row in rows):
-        learned = [f"{split.name} from the {ranker.train(split.name).name} train split" for split in splits]
-        parts.append(f"Logit and XGBoost learned for {', for '.join(learned)}.")
-    if ranker.max_points:
-        parts.append(f"Rows by features and cross-encoders: on {ranker.max_points:,} points, among all candidates.")
-    return " ".join(parts)
+    if (frame["who"] == "paper").any():
+        parts.append(f"Rows of the paper: {SETUP}.")
+    meanings = "; ".join(f"{name}: {meaning}" for name, meaning in SETTINGS.items())
+    tables = {title: _table(frame[frame["data"] != UNSEEN], metrics) for title, metrics in TITLES.items()}
+    unseen = _table(frame[frame["data"] == UNSEEN], [*SETTINGS, *CLASSIFICATION])
+    tables["Official split, the points that no earlier split has, %"] = unseen
+    return "\n\n".join(
+        [" ".join(parts), f"{meanings}.", *(f"### {title}\n\n{table}" for title, table in tables.items() if table)]
+    )
 
 
-def tables(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int]) -> list[str]:
-    """Tables 2 and 3, the unseen points of the published split, and the shortlists, as Markdown."""
-    steps, recalls = [f"@1/{k}" for k in shortlists], [f"recall@{k}" for k in shortlists]
-    first = [row for row in rows if not row.reranker]
-    retrieving = [row for row in rows if row.retriever != FEATURES]
-    # without re-ranking there is one figure, whatever K
-    alone = figures[(figures["metric"] == "epa") & figures["row"].isin({row.id for row in retrieving if row in first})]
-    figures = pd.concat([figures, *(alone.assign(metric=step) for step in steps)])
-    seen, unseen = (figures[(figures["data"] == UNSEEN) == side] for side in (False, True))
-    titled = {
-        "Accuracy@1 by candidates, % (table 2)": _table(seen, first, list(SETTINGS)),
-        "Accuracy@1 after re-ranking K, among all arguments (epa), % (table 3)": _table(seen, retrieving, steps),
-        "Official split, the points that no earlier split has, %": _table(unseen, rows, [*SETTINGS, *steps]),
-        "Shortlists: share of points with an answer, %": _table(seen, rows, recalls),
-    }
-    return [f"### {title}\n\n{table}" for title, table in titled.items() if table]
-
-
-def _table(figures: pd.DataFrame, rows: Sequence[Row], metrics: list[str]) -> str:
-    """Percent, with half of the interval, by row and metric, a column for each split and one for the paper's."""
-    headings = {row.id: row.heading for row in rows}
-    figures = figures[figures["metric"].isin(metrics) & figures["row"].isin(headings)]
-    if (figures["who"] == "paper").all():
+def _table(frame: pd.DataFrame, metrics: list[str]) -> str:
+    """Percent, with half of the interval: a row for each model, a column for each metric and split."""
+    frame = frame[frame["metric"].isin(metrics)]
+    if frame.empty:
         return ""
-    column = figures["metric"] + ", " + figures["data"].where(figures["who"] == "ours", "paper")
-    cells = [_cell(*each) for each in figures[["who", "value", "low", "high"]].to_numpy()]
-    wide = figures.assign(column=column, cell=cells).pivot(index="row", columns="column", values="cell").fillna("")
-    columns = [f"{metric}, {name}" for metric in metrics for name in ("paper", *SPLITS, UNSEEN)]
-    wide = wide.reindex(index=[row for row in headings if row in wide.index])[[c for c in columns if c in wide]]
-    wide.insert(0, "row", [headings[row] for row in wide.index])
-    return markdown(wide)
+    text = (100 * frame["value"]).map("{:.1f}".format)
+    text += (50 * (frame["high"] - frame["low"])).map(lambda half: "" if half != half else f" ±{half:.1f}")
+    wide = frame.assign(text=text).pivot(index=["who", "model"], columns=["metric", "data"], values="text").fillna("")
+    wide = wide.loc[list(dict.fromkeys(zip(frame["who"], frame["model"], strict=True)))]
+    wide = wide[[(metric, data) for metric in metrics for data in (*CONFIGS, UNSEEN) if (metric, data) in wide]]
+    return markdown(wide.set_axis([", ".join(column) for column in wide.columns], axis=1).reset_index())
 
 
-def _cell(who: str, value: float, low: float, high: float) -> str:
-    if who == "paper":  # printed with one decimal or two
-        return f"{100 * value:.2f}".removesuffix("0")
-    return f"{100 * value:.1f}" + ("" if pd.isna(low) else f" ±{50 * (high - low):.1f}")
-
-
-def draw(figures: pd.DataFrame, rows: Sequence[Row], shortlists: Sequence[int], folder: Path, name: str) -> list[str]:
-    """Draws accuracy@1 of all rows, and over the shortlist's length; returns the pictures as Markdown."""
-    pictures, last = [], {row.id: f"@1/{max(shortlists)}" if row.reranker else "epa" for row in rows}
-    values = figures.assign(**{name: 100 * figures[name] for name in ("value", "low", "high")})
-    longest = values[values["metric"] == values["row"].map(last)]
-    if not longest.empty:
-        title = f"Accuracy@1 among all arguments (epa), 95 % intervals: {name}"
-        dots(longest, folder / "plots" / "accuracy.png", title, "accuracy@1, %", width=8.0)
-        pictures.append(f"![{title}](plots/accuracy.png)")
-    steps = values[values["metric"].str.startswith("@1/") & (values["data"] != UNSEEN)]
-    if not steps.empty and len(shortlists) > 1:
-        title = f"Accuracy@1 over the number of re-ranked candidates: {name}"
-        steps = steps.assign(x=steps["metric"].str.removeprefix("@1/").astype(int))
-        lines(steps, folder / "plots" / "shortlists.png", title, "re-ranked candidates K", "accuracy@1, %")
-        pictures.append(f"![{title}](plots/shortlists.png)")
-    return pictures
+def draw(frame: pd.DataFrame, path: Path, data: str) -> None:
+    """Draws the accuracy among all arguments; of what only re-ranks, with the longest shortlist."""
+    last = frame["metric"].isin(["epa", list(CLASSIFICATION)[-1]])
+    rows = frame[last].drop_duplicates(["who", "model", "data"])
+    rows = rows.assign(**{name: 100 * rows[name] for name in ("value", "low", "high")})
+    title = f"Accuracy@1 among all arguments (epa), 95 % intervals: {data}"
+    dots(rows, path, title, "accuracy@1, %", width=8.0)
