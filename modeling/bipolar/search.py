@@ -10,13 +10,13 @@ import pandas as pd
 
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import heads_of
-from modeling.search.index import EXACT, Index, as_list
+from modeling.search import nearest
+from modeling.search.index import Index, as_list
 
 
 class CounterIndex(Index):
     """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u."""
 
-    LISTS = "counter-lists.faiss"
     TOWARDS = -1
 
     @cached_property
@@ -34,22 +34,11 @@ class CounterIndex(Index):
             return "score: probability that the text counters the argument, by the classification head"
         return f"score: similarity + {weight:g} x log-odds that the text counters the argument, by the classifier"
 
-    def encode(self, statements: str | Sequence[str]) -> np.ndarray:
-        """Retrieval embeddings of arguments as queries; shape (n, d), float32."""
-        u = super().encode(statements)
-        return u if self.ranker is None else self.ranker.retrieval_embeddings(u, queries=True)
-
     def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
         """Retrieval embeddings of texts by their numbers; shape (k, d), float32."""
         if self.ranker is None:
             return super().embeddings(numbers)
-        if len(self) <= EXACT:
-            return self._documents[numbers]
         return self.ranker.retrieval_embeddings(self.vectors[numbers])
-
-    @cached_property
-    def _documents(self) -> np.ndarray:
-        return self.ranker.retrieval_embeddings(self.vectors)
 
     def ask(self, arguments: str | Sequence[str], top: int = 10, shortlist: int = 50) -> pd.DataFrame:
         """The best counter-arguments, `top` at most, to each argument, which itself is none (Shi et al., section 4.3).
@@ -60,19 +49,18 @@ class CounterIndex(Index):
             `argument`, `rank` (from 1), `score` (as in `BipolarEncoder.rank`; without heads the similarity),
             `similarity` (dot product of the retrieval embeddings), and what `carriers` says of the text.
         """
-        if top < 1:
-            raise ValueError(f"-n must be 1 or more, got {top}")
         if shortlist < top:
             raise ValueError(f"--shortlist {shortlist} is less than -n {top}: only what is on it can be shown")
         arguments, cleaned = as_list(arguments), self.clean(arguments)
-        u = super().encode(cleaned)
-        queries = u if self.ranker is None else self.ranker.retrieval_embeddings(u, queries=True)
+        u = queries = self.encode(cleaned)
+        if self.ranker is not None:
+            queries = self.ranker.retrieval_embeddings(u, queries=True)
+        # one more than wanted, as one may be the argument itself
+        shortlists = nearest.exact(self.embeddings, len(self), queries, shortlist + 1)
         tables = []
-        for number, text in enumerate(cleaned):
-            # one more than wanted, as one may be the argument itself
-            (near,), (similarities,) = self.shortlist(queries[number : number + 1], shortlist + 1)
-            texts = self.texts.take(near[near >= 0]).to_pylist()
-            others = np.array([place for place, other in enumerate(texts) if other != text][:shortlist], int)
+        for number, (near, similarities) in enumerate(zip(*shortlists, strict=True)):
+            texts = self.texts.take(near).to_pylist()
+            others = [place for place, other in enumerate(texts) if other != cleaned[number]][:shortlist]
             near, similarities = near[others], similarities[others].astype(float)
             order, scores = np.arange(len(near)), similarities
             if self.ranker is not None and len(near):
@@ -80,5 +68,4 @@ class CounterIndex(Index):
             columns = {"score": scores.astype(float), "similarity": similarities[order], "vector": near[order]}
             hits = pd.DataFrame({"argument": arguments[number], "rank": np.arange(1, len(order) + 1), **columns})
             tables.append(hits[:top])
-        hits = pd.concat(tables, ignore_index=True)
-        return hits.merge(self.carriers(hits["vector"].unique()), on="vector", how="left").drop(columns="vector")
+        return self.with_carriers(pd.concat(tables, ignore_index=True))

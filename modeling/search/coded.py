@@ -43,17 +43,12 @@ class Coded:
 
 
 def read_coded(index: Any, path: str | Path, text_column: str | None = None, label_column: str = "label") -> Coded:
-    """Reads texts coded by hand, cleaned like those of an index.
+    """Reads a table of texts labelled `for` or `against`, and cleans them like those of an index.
 
-    Args:
-        index: An `Index`.
-        path: A table (see `modeling.search.texts.read_texts`).
-        text_column: Column of the texts; if None `text`, or the one that the index was made of.
-        label_column: Column of the labels, `for` or `against`; rows without one are left out.
+    `text_column` is `text` if None, or the one that the index was made of. Rows without a label are left out.
 
     Raises:
-        ValueError: If it cannot be read, lacks a column, a label is another one, a text is coded for both sides, or
-            fewer than `FEWEST` texts of a side are left.
+        ValueError: If it cannot be read, a label is another one, a text is on both sides, or a side has too few.
     """
     source, dropped = open_source(path), Dropped()
     usual = ("text", index.facts["columns"]["text"])

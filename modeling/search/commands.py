@@ -23,7 +23,6 @@ from modeling.base.recipe import axis_values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from modeling.search.coded import Coded
     from modeling.search.index import Index
     from modeling.search.questions import Axis
 
@@ -51,11 +50,6 @@ StatementFile = Annotated[
     Path | None,
     typer.Option("-f", "--file", help=".txt with a statement a line, or a table with a column 'statement'."),
 ]
-CodedFile = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="Table of texts coded by hand as for or against.")
-]
-TextColumn = Annotated[str | None, typer.Option(help="Of --coded (default: 'text', or the index's).")]
-LabelColumn = Annotated[str, typer.Option(help="Of --coded.")]
 Output = Annotated[
     list[str] | None,
     typer.Option("-o", "--out", help="Table (.csv, .parquet) or picture (.png, .pdf, .svg) to write; may be repeated."),
@@ -139,18 +133,6 @@ def ask(
         Literal["fold", "keep"],
         typer.Option(help="Near-identical texts, such as retweets: as one match with their number, or each."),
     ] = "fold",
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            callback=check_model,
-            metavar="MODEL",
-            help="A cross-encoder that says of each match whether it agrees; --coded, for or against the statement, "
-            "measures and calibrates it.",
-        ),
-    ] = None,
-    coded: CodedFile = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = "label",
     lens: Lens = None,
     model: Model = None,
     out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
@@ -160,27 +142,15 @@ def ask(
 
     path = check_output(out)
     asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
-    if coded and (judge is None or len(asked) > 1):
-        raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
     opened = _open(index, model, lens)
-    texts = _read_coded(opened, coded, text_column, label_column)
     fold = near_duplicates == "fold"
     hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
     counts = hits[[f"rows_{group}" for group in opened.groups]].to_numpy()
     sizes = [sorted((-count, name) for count, name in zip(row, opened.groups, strict=True) if count) for row in counts]
     groups = [", ".join(f"{name} {-less:,}" for less, name in each) for each in sizes]
     folded = ["texts"] if fold and (hits["texts"] > 1).any() else []
-    judged = []
-    if judge:
-        from modeling.search.judge import Judge
-
-        judging = Judge(judge)
-        if texts:
-            print(f"judge on {_found(judging.calibrate(texts, asked[0]))}")
-        hits = hits.reset_index(drop=True).join(judging(hits["text"].tolist(), hits["statement"].tolist()))
-        judged = ["verdict", "probability"]
     scores = [name for name in ("similarity", "topic", "side") if name in hits]
-    table = hits[["statement", "rank", *scores, *judged, *folded, "rows"]].assign(groups=groups, text=hits["text"])
+    table = hits[["statement", "rank", *scores, *folded, "rows"]].assign(groups=groups, text=hits["text"])
     for statement in asked:
         found = table[table["statement"] == statement].drop(columns="statement")
         nothing = f"nothing is as similar as {threshold}: lower --threshold"
@@ -196,9 +166,6 @@ def align(
     index: Folder,
     statements: Statements = None,
     side: Annotated[str | None, typer.Option(metavar="GROUP", help="Group whose view the statements state.")] = None,
-    query: Annotated[
-        list[str] | None, typer.Option(metavar="STATEMENT=GROUP", help="A statement with a side of its own; repeated.")
-    ] = None,
     file: Annotated[
         Path | None,
         typer.Option("-f", "--file", help=".txt with a statement a line, or a table with 'statement' and 'target'."),
@@ -212,7 +179,7 @@ def align(
 ) -> None:
     """Whose texts a statement finds: alignment precision over thresholds."""
     paths = _outputs(out)
-    given = read_given(statements, file, query)
+    given = read_given(statements, file)
     if homeless := next((statement for statement, target in given if not (target or side)), None):
         raise ValueError(f"{homeless!r} has no side: name the group whose view it is with --side GROUP")
     queries = list(dict.fromkeys((statement, target or side) for statement, target in given))
@@ -246,9 +213,11 @@ def axis(
     min_similarity: Annotated[
         float | None, typer.Option(min=-1, max=1, help="Keep texts at least this similar to one of the sides.")
     ] = None,
-    coded: CodedFile = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = "label",
+    coded: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Table of texts coded by hand as for or against.")
+    ] = None,
+    text_column: Annotated[str | None, typer.Option(help="Of --coded (default: 'text', or the index's).")] = None,
+    label_column: Annotated[str, typer.Option(help="Of --coded.")] = "label",
     learn: Annotated[bool, typer.Option("--learn", help="Learn the axis from the coded texts.")] = False,
     lens: Annotated[
         Literal["side", "topic"] | None,
@@ -261,9 +230,11 @@ def axis(
 
     Beside a table NAME.csv of the texts come NAME-groups.csv and NAME.json.
     """
+    from modeling.search.coded import read_coded
+
     paths = _outputs(out)
     opened = _open(index, model, lens)
-    texts = _read_coded(opened, coded, text_column, label_column)
+    texts = read_coded(opened, coded, text_column, label_column) if coded else None
     result = opened.axis(positive, negative, min_similarity, texts, learn)
     facts = result.facts
     print(f"{result.verdict}\n" if coded else "")
@@ -303,20 +274,6 @@ def axis(
             print(f"drawn to {path}")
 
 
-def _read_coded(index: Index, path: Path | None, text_column: str | None, label_column: str) -> Coded | None:
-    if path is None:
-        return None
-    from modeling.search.coded import read_coded
-
-    return read_coded(index, path, text_column, label_column)
-
-
-def _found(measured: pd.DataFrame) -> str:
-    """The first row of a table of `validation.measure` in words."""
-    row = measured.iloc[0]
-    return f"{row['texts']} coded texts: AUROC {row['auroc']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
-
-
 def _print_measured(result: Axis) -> None:
     """What the coded texts say of an axis, and whether the stated one would be the better."""
     facts = result.facts["coded_texts"]
@@ -354,16 +311,9 @@ def _outputs(out: list[str] | None) -> list[Path]:
     return [path for name in out or () if (path := check_output(name, [*OUTPUTS, *PICTURES]))]
 
 
-def read_given(
-    words: list[str] | None, file: Path | None, query: list[str] | None = None, name: str = "statement"
-) -> list[tuple[str, str | None]]:
+def read_given(words: list[str] | None, file: Path | None, name: str = "statement") -> list[tuple[str, str | None]]:
     """All statements of a command, each with its side where it is said; `name` is what they and their column are."""
     given: list[tuple[str, str | None]] = [(word, None) for word in words or ()]
-    for each in query or ():
-        statement, _, target = (part.strip() for part in each.rpartition("="))
-        if not statement or not target:
-            raise ValueError(f'--query {each!r} has to be STATEMENT=GROUP, e.g. --query "Trams should be free.=GREEN"')
-        given.append((statement, target))
     if file:
         from modeling.search.texts import read_statements
 

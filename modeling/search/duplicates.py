@@ -47,19 +47,10 @@ def same_text(one: tuple[str, bool], other: tuple[str, bool]) -> bool:
 def ask(
     index: Any, statements: Sequence[str], top: int = 10, threshold: float | None = None, nearest: int = NEAREST
 ) -> pd.DataFrame:
-    """The hits of `Index.ask` with near-identical texts folded into the first of them.
+    """The hits of `Index.ask` with near-identical texts folded into the first of them, of which `top` are left.
 
-    Args:
-        index: An `Index`.
-        statements, top, threshold: As for `Index.ask`; `top` counts what is left after folding.
-        nearest: Texts per statement that are looked at.
-
-    Returns:
-        As `Index.ask`, with a column `texts`, how many near-identical ones a hit stands for; `rows` and `rows_GROUP`
-        are their sums.
+    A column `texts` says how many near-identical ones a hit stands for; `rows` and `rows_GROUP` are their sums.
     """
-    if top < 1:
-        raise ValueError(f"-n must be 1 or more, got {top}")
     nearest = max(nearest, top)
     while True:
         hits = index.ask(statements, nearest, threshold)

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 MODEL = "stance-minilm"
 FACTS, ROWS, VECTORS, PROBES = "index.json", "rows.arrow", "vectors.npy", "probes.npy"
 EMBEDDED, LOCK = ".embedded", ".lock"  # what an interrupted build has embedded; held by whoever builds
-EXACT = 100_000  # texts up to which a shortlist compares with each
-QUESTIONS = 200  # of which the recall of an approximate search is measured
 PROBED = (
     "The council decided to build more cycle lanes.",
     "I am strongly against a higher tax on sugar!",
@@ -64,7 +62,6 @@ class Index:
         >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups  # doctest: +SKIP
     """
 
-    LISTS: ClassVar[str] = "lists.faiss"  # made of `embeddings`
     TOWARDS: ClassVar[int] = 1  # a statement's side; -1: the other one
 
     def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None, lens: Lens | None = None) -> None:
@@ -93,22 +90,20 @@ class Index:
             ValueError: If there is no such index, an unfinished or damaged one, or it has not this lens.
         """
         folder = Path(folder).expanduser()
-        while True:
-            facts = _facts(folder)
-            if facts is None and (folder / EMBEDDED).is_dir():
-                raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
-            if facts is None:
-                raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
-            if lens in ("both", "topic") and facts.get("lenses", 1) == 1:
-                cure = "embed it with an adapted model, such as stance-minilm, and --lens both"
-                raise ValueError(f"--lens {lens}: {folder} has one lens alone, that of its model; {cure}")
-            try:
-                return cls(folder, facts, model, lens)
-            except (OSError, ValueError, EOFError) as error:
-                if _facts(folder) == facts:  # otherwise it was replaced meanwhile, and the new one is opened
-                    reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
-                    cure = "give the command that made it again, it replaces what is damaged"
-                    raise ValueError(f"{folder} is damaged ({reason}): {cure}") from error
+        facts = _facts(folder)
+        if facts is None and (folder / EMBEDDED).is_dir():
+            raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
+        if facts is None:
+            raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
+        if lens in ("both", "topic") and facts.get("lenses", 1) == 1:
+            cure = "embed it with an adapted model, such as stance-minilm, and --lens both"
+            raise ValueError(f"--lens {lens}: {folder} has one lens alone, that of its model; {cure}")
+        try:
+            return cls(folder, facts, model, lens)
+        except (OSError, ValueError, EOFError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            cure = "give the command that made it again, it replaces what is damaged"
+            raise ValueError(f"{folder} is damaged ({reason}): {cure}") from error
 
     @classmethod
     def build(
@@ -163,16 +158,9 @@ class Index:
             return cls._write(folder, collection.rows, facts, model, old, batch_size)
 
     def add(self, source: str | Path | pd.DataFrame, batch_size: int = 128, **reading: Any) -> Self:
-        """Adds the rows of another source; texts that the index has are not embedded again.
+        """The index with the rows of another source, whose `row` counts on; a source that it has is not added twice.
 
-        The index stays as it was until all is ready, and a source that it has is not added twice.
-
-        Args:
-            source, batch_size, reading: As for `build`; columns that are not named are those of the first source, where
-                there are such.
-
-        Returns:
-            The new index. Its `row` counts on from the sources before.
+        The arguments are those of `build`; columns that are not named are those of the first source, where it has such.
         """
         new = read_texts(source, max_characters=self.facts["max_characters"], usual=self.facts["columns"], **reading)
         with FileLock(self.folder / LOCK):
@@ -198,8 +186,9 @@ class Index:
         vectors = Vectors(getattr(model, "index_encoder", model), folder / EMBEDDED, "document")
         if old is not None and not old._unlike(model):
             known = pc.index_in(texts, value_set=old.texts).drop_null().to_numpy()
+            width = old.lenses * old.facts["dimension"]  # without the crowding, which is of a whole collection
             for block in np.split(known, range(nearest.BLOCK, len(known), nearest.BLOCK)):
-                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old.unweighed[block])
+                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old._stored[block, :width])
         embedded = vectors(texts.to_pylist(), batch_size)
         with space(folder):
             part.mkdir()
@@ -218,11 +207,6 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.vectors)
-
-    @property
-    def unweighed(self) -> np.ndarray:
-        """What the model made of the texts: `vectors`, and through two lenses the topics' beside them."""
-        return self._stored[:, : self.lenses * self.facts["dimension"]]
 
     @property
     def label(self) -> str:
@@ -284,7 +268,6 @@ class Index:
         other = copy.copy(self)
         if self.lenses == 2:
             other.lens = lens
-            other.__dict__.pop("lists", None)
         return other
 
     def encode(self, statements: str | Sequence[str]) -> np.ndarray:
@@ -330,29 +313,6 @@ class Index:
             dots[:, block] = queries @ self.embeddings(block).T
         return np.clip(dots, -1.0, 1.0, out=dots)
 
-    def shortlist(self, queries: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
-        """Texts with the largest dot products: exactly up to `EXACT` texts, above by FAISS lists and then exactly.
-
-        Args:
-            queries: From `encode`, shape (n, d).
-            top: Texts per query, k at most.
-
-        Returns:
-            Their numbers (-1 where fewer were found) and dot products, two of shape (n, k), best first.
-        """
-        if len(self) <= EXACT:
-            return nearest.exact(self.embeddings, len(self), queries, top)
-        return nearest.approximate(self.lists, self.embeddings, queries, top)
-
-    @cached_property
-    def lists(self) -> Any:
-        """The FAISS index over `embeddings`, memory-mapped; made at the first question, and again if it is damaged."""
-        path, count = self._part / (self.LISTS if self.lens == "side" else f"{self.lens}-{self.LISTS}"), len(self)
-        if (index := nearest.read(path, count)) is not None:
-            return index
-        own = np.sort(np.random.default_rng(0).choice(count, min(QUESTIONS, count), replace=False))
-        return nearest.build(self.embeddings, count, self.encode(self.texts.take(own).to_pylist()), own, path)
-
     def ask(self, statements: str | Sequence[str], top: int = 10, threshold: float | None = None) -> pd.DataFrame:
         """The texts most similar to each statement, by exact search through the lens of the index.
 
@@ -366,12 +326,8 @@ class Index:
             and what `carriers` says of the text.
 
         Raises:
-            ValueError: If an option is out of range or a statement empty.
+            ValueError: If a statement is empty.
         """
-        if top < 1:
-            raise ValueError(f"-n must be 1 or more, got {top}")
-        if threshold is not None and not -1 <= threshold <= 1:
-            raise ValueError(f"--threshold must be a cosine in [-1, 1], got {threshold}")
         statements = as_list(statements)
         vectors = self._by_model(statements, "query")
         numbers, similarities = nearest.exact(self.embeddings, len(self), self._seen(vectors), top)
@@ -389,6 +345,10 @@ class Index:
             }
         )
         hits = hits if threshold is None else hits[hits["similarity"] >= threshold]
+        return self.with_carriers(hits)
+
+    def with_carriers(self, hits: pd.DataFrame) -> pd.DataFrame:
+        """Hits with what `carriers` says of their texts in the place of the column `vector`."""
         return hits.merge(self.carriers(hits["vector"].unique()), on="vector", how="left").drop(columns="vector")
 
     def carriers(self, numbers: np.ndarray) -> pd.DataFrame:

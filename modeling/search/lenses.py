@@ -61,14 +61,7 @@ class TwoLenses(SentenceTransformer):
 
 
 def load_lenses(source: str | Path) -> SentenceTransformer:
-    """Loads an adapted encoder beside its base; the model alone where there is no adapter, or heads are beside it.
-
-    Args:
-        source: A released model, a run or an adapter folder; anything else as for `modeling.base.models.load_model`.
-
-    Raises:
-        ValueError: If the model cannot be loaded, or its base cannot.
-    """
+    """Loads an adapted encoder beside its base; the model alone where there is no adapter, or heads are beside it."""
     model = load_model(source)
     try:
         folder = adapter_folder(source)
@@ -86,15 +79,8 @@ def weigh(vectors: np.ndarray, side: float = SIDE, crowded: float = CROWDED) -> 
     """Vectors of statements, whose dot products with `with_crowding` of texts are their scores.
 
     score(q, t) = (cos_topic(q, t) + side cos_side(q, t) - crowded c(t)) / (1 + |side|), with the text's crowding c: the
-    weighted mean of two cosines where the text is as crowded as texts are on average.
-
-    Args:
-        vectors: Of statements by `TwoLenses`, shape (n, 2 d).
-        side: Weight of the side; below 0 it looks for the other side.
-        crowded: Weight of the crowding.
-
-    Returns:
-        Shape (n, 2 d + 1), float32.
+    weighted mean of two cosines where the text is as crowded as texts are on average. Below 0 the weight of the side
+    looks for the other side. Shape (n, 2 d) -> (n, 2 d + 1), float32.
     """
     of_side, of_topic = np.split(vectors, 2, axis=1)
     parts = [side * of_side, of_topic, np.full((len(vectors), 1), -crowded)]
@@ -107,13 +93,8 @@ def crowding(vectors: np.ndarray) -> np.ndarray:
     A text that is near to much of a collection is near to many statements, too, most of which it does not answer. Its
     own crowding is taken off its cosines (Conneau et al., 2018, section 2.3, CSLS; there of 10 neighbours and half the
     weight). Here the neighbours are the 50 nearest of a sample of 5,000, so that copies of a text, which are few in a
-    sample, do not make it crowded, and a million texts take two minutes.
-
-    Args:
-        vectors: Unit vectors of the topic, shape (m, d).
-
-    Returns:
-        Shape (m,), float32, of mean 0.
+    sample, do not make it crowded, and a million texts take two minutes. Unit vectors of the topic, shape (m, d) ->
+    (m,), of mean 0.
     """
     sample = np.sort(np.random.default_rng(0).choice(len(vectors), min(len(vectors), SAMPLE), replace=False))
     others, count = np.asarray(vectors[sample]).T, max(1, min(NEIGHBOURS, len(sample) - 1))
@@ -127,15 +108,7 @@ def crowding(vectors: np.ndarray) -> np.ndarray:
 
 
 def with_crowding(vectors: np.ndarray, block: int = 65_536) -> Iterator[np.ndarray]:
-    """Vectors of texts with their crowding behind them, by blocks of rows.
-
-    Args:
-        vectors: Of texts by `TwoLenses`, shape (m, 2 d).
-        block: Rows at once.
-
-    Yields:
-        Shape (block, 2 d + 1), float32.
-    """
+    """Vectors of texts by `TwoLenses`, shape (m, 2 d), with their crowding behind them, by blocks of rows."""
     crowded = crowding(vectors[:, vectors.shape[1] // 2 :])[:, None]
     for start in range(0, len(vectors), block):
         yield np.hstack([vectors[start : start + block], crowded[start : start + block]])

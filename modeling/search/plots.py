@@ -24,13 +24,7 @@ WIDTH = 62  # characters of a line of a label
 
 
 def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
-    """Draws, per statement, precision and retrieved rows over thresholds.
-
-    Args:
-        table: From `Index.align`; the first `MOST_STATEMENTS` statements are drawn.
-        path: PNG, PDF or SVG to write.
-        title: Above the figure.
-    """
+    """Draws precision and retrieved rows over thresholds, of the first `MOST_STATEMENTS` of `Index.align`."""
     parts = [part for _, part in table.groupby(["statement", "target"], sort=False)][:MOST_STATEMENTS]
     groups = [name.removeprefix("retrieved_") for name in table.columns if name.startswith("retrieved_")][:MOST_GROUPS]
     colours, highest = group_colours(groups), max(1, table["retrieved"].max())
@@ -60,11 +54,7 @@ def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
 def plot_axis(axis: Axis, path: Path, title: str) -> None:
     """Draws the similarity of texts to two opposite sides, and the axis score, by group.
 
-    Args:
-        axis: From `Index.axis`; a seeded sample of `MOST_POINTS` rows is drawn as points, densities and means are of
-            all.
-        path: PNG, PDF or SVG to write.
-        title: Above the figure.
+    Points are a seeded sample of `MOST_POINTS` rows, densities and means are of all.
     """
     labels = _groups(axis.texts)
     groups = set(axis.texts["group"].dropna())

@@ -23,16 +23,11 @@ LEAST = 1e-3  # sides closer than this cannot be told apart in float32
 
 
 def align(index: Any, queries: Sequence[tuple[str, str]], thresholds: Sequence[float]) -> pd.DataFrame:
-    """Alignment precision of statements at several thresholds (Ghafouri et al., 2024, section 5.3, table 4).
+    """Alignment precision of (statement, group whose view it states) (Ghafouri et al., 2024, section 5.3, table 4).
 
     A row of the source counts as one, so a text that ten accounts post counts ten times; rows without a group are left
     out. The interval takes rows for independent draws, which copies and threads are not: read it as the least
     uncertainty there is.
-
-    Args:
-        index: An `Index` with groups.
-        queries: (statement, group whose view it states).
-        thresholds: Lowest cosines of a match, in [-1, 1].
 
     Returns:
         One row per statement and threshold: `statement`, `target`, `threshold`, `retrieved` (rows at or above it),
@@ -40,10 +35,8 @@ def align(index: Any, queries: Sequence[tuple[str, str]], thresholds: Sequence[f
         Wilson), `base_rate` (share of the target among all rows with a group), and per group `retrieved_GROUP`.
 
     Raises:
-        ValueError: If there is no statement or threshold, or a threshold lies outside [-1, 1].
+        ValueError: If a threshold lies outside [-1, 1].
     """
-    if not queries or not thresholds:
-        raise ValueError("alignment needs at least one statement and one threshold")
     thresholds = sorted({check_threshold(threshold) for threshold in thresholds})
     groups = index.groups
     rows = index.rows[index.rows["group"].notna()]
@@ -164,8 +157,6 @@ def axis(
         ValueError: If a side is empty, both sides are the same to the model, no text is relevant enough, too few coded
             ones are, or an axis is to be learned from none.
     """
-    if min_similarity is not None and not -1 <= min_similarity <= 1:
-        raise ValueError(f"--min-similarity must be a cosine in [-1, 1], got {min_similarity}")
     if not positive or not negative:
         raise ValueError("an axis needs a statement on either side: --for and --against")
     if learn and coded is None:

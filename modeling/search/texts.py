@@ -107,10 +107,9 @@ def read_texts(
         text: Column of the texts; if None, one that is called `text`, or the only one.
         group: Column of the groups, such as a party; none if None.
         id: Column of the ids; if None, one that is called `id`, if there is one.
-        config: Configuration of a data set; its default, or the only one, if None.
-        split: Split of a data set; all of them, one after the other, if None.
+        config, split: Of a data set; its default configuration, or the only one, and all splits if None.
         encoding: Of a CSV or TSV file.
-        max_characters: Longer texts are cut; the default is far above what an encoder of 512 tokens reads.
+        max_characters: Longer texts are cut.
         usual: Columns to take for those that are None, if the source has them.
 
     Raises:
@@ -347,10 +346,6 @@ def clean(text: str, max_characters: int = MAX_CHARACTERS) -> tuple[str, list[st
 
     Halves of surrogate pairs become whole where both are there and U+FFFD where not, control characters and white
     space become single spaces, and what is longer than `max_characters` is cut.
-
-    Examples:
-        >>> clean(" Trams\\x00 are\\n late ")
-        ('Trams are late', ['control characters removed', 'line breaks became spaces'])
     """
     changes = []
     if _SURROGATE.search(text):
@@ -372,10 +367,6 @@ def is_foreign(text: str) -> bool:
     """Whether a text is probably not in English: letters of another script than Latin, or few English stop words.
 
     Latin texts of fewer than `ENOUGH_WORDS` words are taken for English, since their stop words do not tell.
-
-    Examples:
-        >>> is_foreign("الترام يجب أن يكون مجانيا"), is_foreign("Les trams devraient être gratuits.")
-        (True, False)
     """
     if not text.isascii() and 2 * len(_OTHER_SCRIPT.findall(text)) > len(_LETTER.findall(text)):
         return True
@@ -383,16 +374,7 @@ def is_foreign(text: str) -> bool:
 
 
 def read_statements(path: str | Path, column: str = "statement") -> list[tuple[str, str | None]]:
-    """Statements from a file, each with its target group or None.
-
-    Args:
-        path: A text file with one statement a line, or a table (see `read_texts`) with a column of them and perhaps
-            one `target`.
-        column: Name of that column.
-
-    Raises:
-        ValueError: If there is no such file or column, a line that cannot be read, or no statement.
-    """
+    """Statements from a text file, one a line, or from a column of a table, each with its `target` there or None."""
     path, dropped = Path(path).expanduser(), Dropped()
     if path.suffix.lower() == ".txt" and path.is_file():
         rows = [(line, None) for _, line in read_file(path).lines(dropped)]

@@ -43,10 +43,6 @@ def learn(vectors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float, n
     The strength of its regularisation is scikit-learn's, C = 1. Chosen by cross-validation among .1 to 100 instead, the
     axis is no better from 8, 16 or 32 texts a side of six targets of tweets (tests/benchmarks/coded.py).
 
-    Args:
-        vectors: Unit vectors, shape (n, d).
-        labels: True for the side for, shape (n,).
-
     Returns:
         Unit direction w (d,) and offset b: t . w + b is the distance of a text's vector t from the boundary, above 0 on
         the side for; and these distances of the n texts by axes that were learned without them, the mean over
@@ -68,15 +64,9 @@ def _boundary(vectors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, floa
 
 
 def measure(scores: np.ndarray, labels: np.ndarray, groups: Sequence[set[str]]) -> pd.DataFrame:
-    """How well scores put the coded texts of the side for above those against, overall and within groups.
+    """How well scores put the coded texts of the side for above those against: a row for (all), then one a group.
 
-    Args:
-        scores, labels: Of the coded texts, shape (n,).
-        groups: The groups whose rows carry each text; a text may be of several, or of none.
-
-    Returns:
-        A row for (all), then one for each group: `group`, `texts`, `for`, `against`, `auroc`, `low` and `high` (its
-        95 % interval; missing where a side has no text).
+    `auroc` and its 95 % interval are missing where a side has no text; a text may be of several groups, or of none.
     """
     table = []
     for group in ("(all)", *sorted(set().union(*groups))):
@@ -99,10 +89,7 @@ def rogan_gladen(share: Any, sensitivity: Any, specificity: Any) -> Any:
     """The share of texts that are for, from the share that is classified so by a classifier that errs.
 
     p = (share + specificity - 1) / (sensitivity + specificity - 1), cut to [0, 1]; missing where a classifier is no
-    better than chance. Numbers or arrays.
-
-    Source: Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test", American Journal of
-    Epidemiology 107(1), equation 1.
+    better than chance (Rogan and Gladen, 1978, "Estimating prevalence from the results of a screening test", eq. 1).
 
     Examples:
         >>> round(float(rogan_gladen(0.5, 0.8, 0.9)), 3)  # (0.5 - 0.1) / 0.7
@@ -158,12 +145,9 @@ def difference(one: pd.DataFrame, other: pd.DataFrame, errors: Errors | None = N
     for or against, and the axis to err alike in both groups, which the AUROC within groups may contradict. A draw where
     the axis is no better than chance says nothing: one half of them count as -1, the others as 1.
 
-    Args:
-        one, other: Rows of a group each: `text`, `score`.
-
     Returns:
         `difference` (what of), the two groups' values `first` and `second`, `estimate` (first - second), `low` and
-        `high` (95 %): mean scores, and with `errors` shares.
+        `high` (95 %).
     """
     random, cut = np.random.default_rng(SEED), np.inf if errors is None else errors.cut
     found, drawn = zip(*(_mean_and_share(each, cut, random) for each in (one, other)), strict=True)

@@ -2,7 +2,6 @@
 
     python -m tests.benchmarks.search asking --sizes 1000,10000          # embedding, beside reading every pair
     python -m tests.benchmarks.search lenses --sizes 1000                # embedding by two lenses, beside one
-    python -m tests.benchmarks.search shortlists --sizes 10000,1000000   # exact search, beside FAISS lists
     python -m tests.benchmarks.search ranking                            # cached embeddings, beside reading every pair
 
 Texts are invented, and cross-encoders have the weights of the same encoder under an untrained head: what they answer
@@ -13,11 +12,9 @@ threads (OMP_NUM_THREADS=1 for one).
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import random
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -28,15 +25,12 @@ import numpy as np
 import pandas as pd
 
 from dataset_scripts.base.tables import markdown
-from modeling.search import nearest
 
 THINGS = ("the tram line", "the night market", "the library", "the city pool", "the ferry", "the mural", "the car park")
 FATES = ("stays open on Sundays", "gets more money", "is closed before winter", "is free for children", "costs more")
 VIEWS = ("I want that", "I do not want that", "Nobody asked us whether", "I cannot accept that", "It is high time that")
 REASONS = ("because families depend on it", "whatever the mayor may say", "since the numbers speak for themselves", "")
 OPINIONS = [f"{view} {thing} {fate}." for thing, fate, view in product(THINGS, FATES, VIEWS)]
-QUESTIONS, SHORTLIST = 200, 50
-NOISE = 0.35  # of the length of a vector
 
 
 def invent(count: int, words: int = 25) -> list[str]:
@@ -134,76 +128,6 @@ def lenses(sizes: list[int], model: str) -> None:
     print(markdown(frame.assign(ratio=frame["both, s"] / frame["side, s"])))
 
 
-def draw_vectors(count: int, seeds: np.ndarray) -> np.ndarray:
-    """Unit vectors around mixtures of two seeds, with noise of the covariance of all; shape (count, d), float32."""
-    generator = np.random.default_rng(0)
-    shape = np.linalg.cholesky(np.cov(seeds.T) + 1e-6 * np.eye(seeds.shape[1])).T.astype(np.float32)
-    shape *= NOISE / np.sqrt((shape**2).sum())
-    vectors = np.empty((count, seeds.shape[1]), np.float32)
-    for start in range(0, count, nearest.BLOCK):
-        block = vectors[start : start + nearest.BLOCK]
-        one, other = generator.integers(len(seeds), size=(2, len(block)))
-        share = generator.uniform(0.5, 1, size=(len(block), 1)).astype(np.float32)
-        block[:] = share * seeds[one] + (1 - share) * seeds[other]
-        block += generator.standard_normal(block.shape, np.float32) @ shape
-        block /= np.linalg.norm(block, axis=1, keepdims=True)
-    return vectors
-
-
-def asked_alone(folder: Path, kind: str) -> tuple[list[np.ndarray], dict[str, Any]]:
-    """Opens vectors, or lists of them, and asks the questions one by one: answers; time, and memory that it adds."""
-    before = resident()
-    vectors, questions = (np.load(folder / name, mmap_mode="r") for name in ("exact", "questions.npy"))
-    lists = nearest.read(folder / "lists", len(vectors)) if kind == "lists" else None
-    answers, times = [], []
-    for question in questions:
-        begin = process_time()
-        if lists is None:
-            numbers, _ = nearest.exact(vectors.__getitem__, len(vectors), question[None], SHORTLIST)
-        else:
-            numbers, _ = nearest.approximate(lists, vectors.__getitem__, question[None], SHORTLIST)
-        times.append(1000 * (process_time() - begin))
-        answers.append(numbers[0])
-    allocated, mapped = resident() - before
-    disk, worst = (folder / kind).stat().st_size / 2**20, float(np.percentile(times, 95))
-    facts = {"ms": median(times), "95 % below": worst, "on disk, MiB": disk}
-    return answers, facts | {"allocated, MiB": allocated, "mapped and read, MiB": mapped}
-
-
-def resident() -> np.ndarray:
-    """MiB that this process has allocated, and MiB of files that it has mapped and read (Linux)."""
-    lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
-    return np.array([int(lines[name].split()[0]) / 1024 for name in ("RssAnon", "RssFile")])
-
-
-def shortlists(sizes: list[int], model: str) -> None:
-    """Shortlists of 50 for 200 questions, out of vectors drawn around those of 2,000 texts."""
-    from modeling.base.models import load_model
-
-    nearest.load_faiss()
-    seeds = load_model(model).encode(invent(2000), normalize_embeddings=True, show_progress_bar=False)
-    rows: dict[str, list[dict[str, Any]]] = {"exact": [], "lists": []}
-    for size in sizes:
-        vectors = draw_vectors(size + 2 * QUESTIONS, seeds)
-        with tempfile.TemporaryDirectory() as name:
-            folder, nobody = Path(name), np.full(QUESTIONS, -1)
-            for file, block in (("exact", vectors[:size]), ("questions.npy", vectors[size : size + QUESTIONS])):
-                with (folder / file).open("wb") as stream:
-                    np.save(stream, block)
-            arguments = vectors.__getitem__, size, vectors[size + QUESTIONS :], nobody, folder / "lists"
-            building = seconds(lambda: nearest.build(*arguments))  # noqa: B023
-            for kind in rows:
-                with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # memory of its own
-                    answers, facts = pool.submit(asked_alone, folder, kind).result()
-                if kind == "exact":
-                    wanted = answers
-                recall = np.mean([np.isin(want, answer).mean() for want, answer in zip(wanted, answers, strict=True)])
-                build = building if kind == "lists" else 0.0
-                rows[kind].append({"vectors": size, "kind": kind, "build, s": build, "recall": float(recall)} | facts)
-    for kind, table in rows.items():
-        report(table, {"ms": kind}, "vectors")
-
-
 def ranking(candidates: int, model: str) -> None:
     """Ranks candidates of 190 words by a Bipolar-encoder's heads, from cached embeddings, and by a cross-encoder."""
     from modeling.base.models import load_backbone, resolve
@@ -229,7 +153,7 @@ def ranking(candidates: int, model: str) -> None:
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("asking", "lenses", "shortlists", "ranking"))
+    parser.add_argument("what", choices=("asking", "lenses", "ranking"))
     parser.add_argument("--sizes", default="10000", help="numbers of texts, e.g. 1000,10000,100000 (default: 10000)")
     parser.add_argument("--candidates", type=int, default=50, help="to rank (default: %(default)s)")
     parser.add_argument("--model", help="(default: bundled; of lenses stance-minilm)")
@@ -242,7 +166,7 @@ def main() -> None:
         ranking(options.candidates, model)
     else:
         sizes = sorted(int(size) for size in options.sizes.split(","))
-        {"asking": asking, "lenses": lenses, "shortlists": shortlists}[options.what](sizes, model)
+        {"asking": asking, "lenses": lenses}[options.what](sizes, model)
 
 
 if __name__ == "__main__":

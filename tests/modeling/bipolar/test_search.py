@@ -8,12 +8,11 @@ import pytest
 import torch
 import typer.testing
 
-from modeling.bipolar import search
 from modeling.bipolar.commands import app
 from modeling.bipolar.files import with_heads
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.search import CounterIndex
-from modeling.search import index as index_module
+from modeling.search import nearest
 from modeling.search.index import Index
 from tests.modeling.search.chosen import Chosen, table
 from tests.tiny import TOPICS, arguments
@@ -73,10 +72,8 @@ def test_the_shortlist_is_ranked_and_the_argument_is_no_answer(plane):
     assert several[["argument", "text"]].to_numpy().tolist() == [["for", "against"], ["against", "for"]]
 
 
-@pytest.mark.parametrize("exact", [100_000, 5])
-def test_counters_are_those_of_rank_over_the_whole_collection(tmp_path, bipolar, monkeypatch, exact):
-    for place in (index_module, search):
-        monkeypatch.setattr(place, "EXACT", exact)
+def test_counters_are_those_of_rank_over_the_whole_collection(tmp_path, bipolar, monkeypatch):
+    monkeypatch.setattr(nearest, "BLOCK", 7)  # several blocks
     index = Index.build(pd.DataFrame({"text": TEXTS}), tmp_path / "index", model=bipolar)  # as `opinion embed` does
     index = CounterIndex.open(tmp_path / "index", model=bipolar)
     u = index.ranker.encode(TEXTS)
@@ -89,7 +86,6 @@ def test_counters_are_those_of_rank_over_the_whole_collection(tmp_path, bipolar,
     retrieval = index.ranker.retrieval_embeddings
     similarities = retrieval(found[1:]) @ retrieval(found[:1], queries=True)[0]
     assert hits["similarity"].tolist() == pytest.approx(similarities, rel=1e-4)
-    assert index.encode(TEXTS[:2]) == pytest.approx(bipolar.encode_query(TEXTS[:2]), rel=1e-4, abs=1e-5)
     assert index.embeddings(np.arange(2)) == pytest.approx(bipolar.encode_document(TEXTS[:2]), rel=1e-4, abs=1e-5)
 
 
@@ -107,7 +103,6 @@ def test_an_encoder_without_heads_ranks_by_similarity(tmp_path, tiny_base):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"top": 0}, "-n must be 1 or more"),
         ({"top": 5, "shortlist": 4}, "--shortlist 4 is less than -n 5"),
         ({"arguments": " "}, "is empty: give each"),
     ],

@@ -80,7 +80,7 @@ def test_near_identical_texts_are_one_hit_or_each(tmp_path, monkeypatch):
 
 def test_align(folder):
     (folder / "queries.csv").write_text("statement,target\nfor,G\nagainst,B\n")
-    words = ["align", folder / "index", "for", "--side", "G", "--query", "against=B", "-f", folder / "queries.csv"]
+    words = ["align", folder / "index", "for", "--side", "G", "-f", folder / "queries.csv"]
     printed = run(*words, "--thresholds", "0.5:0.7:0.1", "-o", folder / "align.csv", "-o", folder / "align.svg")
     table = pd.read_csv(folder / "align.csv")
     assert table["statement"].tolist() == ["for"] * 3 + ["against"] * 3  # each once
@@ -109,27 +109,17 @@ def test_axis(folder):
     [
         ("ask INDEX", "there is no statement"),
         ("ask INDEX for -o hits.xlsx", "-o 'hits.xlsx' has to end in .csv or .parquet"),
-        ("ask INDEX for -n 0", "invalid value for '-n'"),
-        ("ask INDEX for --threshold 2", "invalid value for '--threshold'"),
-        ("ask INDEX for --treshold 1", "did you mean --threshold?"),
-        ("ask INDEX for -f nothing.txt", "nothing.txt does not exist"),
         ("ask FOLDER for", "is no index: make one with opinion embed"),
         ("align INDEX for", "'for' has no side: name the group whose view it is with --side"),
-        ("align INDEX --query for", "--query 'for' has to be STATEMENT=GROUP"),
         ("align INDEX for --side g", "is no group of"),
-        ("align INDEX for --side G --thresholds 0.9:0.1:0.1", "--thresholds: range '0.9:0.1:0.1' must be"),
         ("align INDEX for --side G --thresholds high", "--thresholds: could not convert"),
         ("align INDEX for --side G --thresholds 2", "--thresholds are cosines in [-1, 1], got 2"),
-        ("align INDEX for --side G -o a.doc", "has to end in .csv, .parquet, .png, .pdf or .svg"),
         ("axis INDEX --for for --against against --learn", "--learn needs texts coded by hand"),
-        ("axis INDEX --for for --against against --coded nothing.csv", "'nothing.csv' does not exist"),
         ("axis INDEX --for for --against against --coded CSV", "--text-column 'text': no such column; a.csv has the"),
         ("embed nowhere.csv -o new", "nowhere.csv does not exist: check the path"),
         ("embed CSV -o new", "which column holds the texts? Name it with --text; "),
         ("embed CSV -o new --text titel", "has the columns title, body; did you mean 'title'?"),
         ("embed CSV -o new --text title --model stance-minlm", "did you mean 'stance-minilm'?"),
-        ("embed CSV -o new --text title --model ./nothing", "there is no model './nothing'"),
-        ("embed CSV -o new --text title --batch-size 0", "invalid value for '--batch-size'"),
         ("embed CSV -o CSV", "is a file: name a folder"),
     ],
 )
@@ -146,12 +136,8 @@ def test_mistakes_are_told(folder, monkeypatch, words, message):
     "words",
     [
         "ask --help",
-        "embed nowhere.csv -o new",
         "embed a.csv -o new --text titel",
         "embed a.csv -o new --text title --model stance-minlm",
-        "embed empty.csv -o new",
-        "ask index for -n 0",
-        "ask index . -o hits.xlsx",
         "align index for --side g",
         "axis index --for for --against against --coded a.csv",
     ],
@@ -159,7 +145,6 @@ def test_mistakes_are_told(folder, monkeypatch, words, message):
 def test_what_is_cheap_to_check_is_told_before_torch_is_imported(tmp_path, root, words):
     chosen_index(tmp_path / "index")
     (tmp_path / "a.csv").write_text("title,body\nx,y\n")
-    (tmp_path / "empty.csv").touch()
     script = "import sys, atexit\natexit.register(lambda: print('torch' in sys.modules))\n"
     script += "from modeling.search.commands import app\napp(sys.argv[1:])"
     environment = {"PYTHONPATH": str(root), "PATH": "", "HF_HUB_OFFLINE": "1"}

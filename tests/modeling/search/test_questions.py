@@ -100,12 +100,8 @@ def test_one_group_or_none_has_no_auroc(tmp_path):
     ("question", "options", "message"),
     [
         ("align", ([("for", "g")], [0.5]), "'g' is no group of .*index; it has G, B"),
-        ("align", ([("for", "G")], [1.5]), r"threshold is 1\.5"),
-        ("align", ([], [0.5]), "at least one statement"),
-        ("align", ([("for", "G")], []), "one threshold"),
         ("axis", ("for", "for"), "the two sides are the same to the model"),
         ("axis", ("for", []), "needs a statement on either side: --for and --against"),
-        ("axis", ("for", "against", 2), "--min-similarity must be a cosine"),
     ],
 )
 def test_bad_questions(index, question, options, message):
