@@ -7,12 +7,12 @@ goes on.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dataset_scripts.base import cli
-from dataset_scripts.base.files import read_json, write_text
+from dataset_scripts.base.files import write_text
 from dataset_scripts.base.metadata import check_folder
 from modeling.base.names import check_model
 from modeling.base.recipe import Recipe
@@ -37,7 +37,6 @@ def probe(
     fine_tune: Annotated[
         bool, typer.Option("--fine-tune", help="Few-shot also as in the paper, encoder and head trained.")
     ] = False,
-    fine_tune_seeds: Annotated[int | None, typer.Option(min=1, help="Draws for that (default: as --seeds).")] = None,
     learning_rate: Annotated[float, typer.Option(min=1e-9, max=1, help="For that; the paper's.")] = 1e-5,
     max_test: Annotated[int, typer.Option(min=1, help="Test texts for that.")] = 500,
     validation: Annotated[int, typer.Option(min=1, help="Validation texts of a draw; the paper's.")] = 500,
@@ -69,32 +68,21 @@ def probe(
     for corpus in corpora:
         for k in numbers:
             try:
-                draw(corpus.train["label"].to_numpy(), corpus.classes, k, 0, validation)
+                draw(corpus.train["label"].to_numpy(), k, 0, validation)
             except ValueError as error:
                 raise ValueError(f"--sentiment {corpus.name}: {error}") from error
-    variants = {"frozen": seeds} | ({"fine_tuned": fine_tune_seeds or seeds} if fine_tune else {})
-    few = [(variant, k, seed) for variant, draws in variants.items() for k in numbers for seed in range(draws)]
+    variants = ["frozen", "fine_tuned"][: 1 + fine_tune]
+    few = [(variant, k, seed) for variant in variants for k in numbers for seed in range(seeds)]
     protocol = {"validation": validation, "max_test": max_test, "learning_rate": learning_rate}
     encoders = {label: load_model(model) for model, label in heads.items()}
     subjects = [
         Subject(label, encoders[label], corpus, cache / "embeddings") for corpus in corpora for label in encoders
     ]
     frame = measure(subjects, few, protocol, cache)
-    options = {label: run_options(model) for model, label in heads.items()}
-    text = render(frame, corpora, options, seeds, protocol if fine_tune else None)
+    text = render(frame, corpora, seeds, protocol if fine_tune else None)
     print(f"\n{text}")
     if out:
         plots = draw_pictures(frame, subjects, out / "plots")
         write_text(out / "table.md", "\n\n".join([text, *plots]) + "\n")
         write_table(frame, out / "results.csv")
         print(f"\nwritten to {out}: table.md, results.csv, plots/")
-
-
-def run_options(model: str) -> dict[str, Any] | None:
-    """The options of a run of this system, where the model is one; they tell which ablation of the paper it is."""
-    path = Path(model).expanduser()
-    for folder in (path, path.parent) if path.is_dir() else ():
-        results = read_json(folder / "results.json")
-        if results and results.get("system") == Path(__file__).parent.name:
-            return results["recipe"]
-    return None

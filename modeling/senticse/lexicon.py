@@ -25,16 +25,10 @@ BASE, LONGEST = 0x5851F42D4C957F2D, 32
 
 
 def load_lexicon(source: str | None, cache: Path) -> dict[str, int]:
-    """Words that are positive or negative only, lower case.
+    """Lower-case word -> 1 (positive) or -1 (negative), without those that are both (Kim et al., 2024, equation 1).
 
-    Args:
-        source: Data set with the configuration `words` (SentiWordNet); None takes VADER's lexicon, which comes with
-            the package vaderSentiment (Hutto and Gilbert, 2014): a word's polarity is the sign of its mean valence.
-        cache: Folder of prepared data.
-
-    Returns:
-        Word -> 1 (positive) or -1 (negative). Words that are both, "multi" in Kim et al. (2024, equation 1), and
-        phrases are not among them.
+    The source has the configuration `words` (SentiWordNet); None is VADER's lexicon, of the package vaderSentiment
+    (Hutto and Gilbert, 2014): a word's polarity is the sign of its mean valence.
     """
     if source is None:
         words = _vader()
@@ -89,12 +83,7 @@ class WordPolarity(nn.Module):
         return begins.cumsum(dim=1) - 1
 
     def forward(self, ids: Tensor, numbers: Tensor) -> Tensor:
-        """The polarity of each token's word: 1, -1, or 0 where the lexicon has none; shape (batch, length).
-
-        Args:
-            ids: Token ids.
-            numbers: Words that they belong to, see `numbers`.
-        """
+        """The polarity of each token's word: 1, -1, or 0 where the lexicon has none; three times (batch, length)."""
         place = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
         first = torch.full_like(ids, ids.shape[1]).scatter_reduce(1, numbers, place, "amin")
         within = (place - first.gather(1, numbers)).clamp(max=LONGEST - 1)

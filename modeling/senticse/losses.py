@@ -123,13 +123,8 @@ class SenticseLoss(nn.Module):
         return torch.rand(numbers.shape, device=numbers.device).gather(1, numbers) < probability
 
     def compute_word_from_logits(self, logits: Tensor, ids: Tensor, polarity: Tensor, predicted: Tensor) -> Tensor:
-        """The word-level loss of masked tokens.
-
-        Args:
-            logits: Scores of shape (tokens, vocabulary).
-            ids: The original tokens, shape (tokens,).
-            polarity: Polarity of the word that each belongs to, 1 or -1, shape (tokens,).
-            predicted: Polarity of the word predicted in its place, 1, -1 or 0 for none or both, shape (tokens,).
+        """The word-level loss of masked tokens: their scores, (tokens, vocabulary), and, (tokens,) each, the original
+        ids, the polarity of their words, 1 or -1, and that of the words predicted in their place, 0 for none or both.
         """
         wrong = predicted != polarity if self.options.indicator == "paper" else predicted == -polarity
         losses = F.cross_entropy(logits, ids, reduction="none") * wrong

@@ -115,21 +115,10 @@ def with_cls_mlp(model: SentenceTransformer) -> SentenceTransformer:
 
 
 def without_leaks(rows: Dataset, evaluated: set[str], seed: int) -> tuple[Dataset, int]:
-    """Takes sentences that are measured on out of quadruples.
+    """Quadruples without sentences that are measured on (each as its letters and digits), and how many went.
 
     A row goes where its first sentence is one of them; its partners are replaced by others of their column's polarity,
     drawn at random as they were in the first place (section 4.3).
-
-    Args:
-        rows: Quadruples.
-        evaluated: Sentences of evaluation data, each as its letters and digits (`dataset_scripts.base.quality.bare`).
-        seed: Seed of the draws.
-
-    Returns:
-        The other rows, and the number of different sentences taken out.
-
-    Raises:
-        ValueError: If fewer than two sentences of either polarity are left.
     """
     columns = {name: np.array(rows[name], dtype=object) for name in COLUMNS}
     leaked = {name: np.array([bare(text) in evaluated for text in texts], bool) for name, texts in columns.items()}

@@ -21,7 +21,7 @@ from modeling.senticse.probing import probes
 from modeling.senticse.probing.data import Corpus, balanced
 from modeling.senticse.probing.probes import Vectors
 
-VERSION = 1  # of the cached figures: one more where the same options give others
+VERSION = 2  # of the cached figures: one more where the same options give others
 
 
 @dataclass
@@ -47,15 +47,10 @@ class Subject:
 def measure(
     subjects: Sequence[Subject], few: Sequence[tuple[str, int, int]], protocol: Mapping[str, Any], cache: Path
 ) -> pd.DataFrame:
-    """All figures of the subjects.
+    """All figures of the subjects: columns `model`, `data`, `variant`, `k`, `seed`, `metric` and `value`.
 
-    Args:
-        few: (variant, texts per class, seed) of each few-shot draw; the variant is `frozen` or `fine_tuned`.
-        protocol: The options of few-shot classification: `validation`, `max_test` and `learning_rate`.
-        cache: Where figures are kept.
-
-    Returns:
-        Columns `model`, `data`, `variant`, `k`, `seed`, `metric` and `value`.
+    `few` has (variant, texts per class, seed) of each few-shot draw, the variant is `frozen` or `fine_tuned`;
+    `protocol` has the options of few-shot classification: `validation`, `max_test` and `learning_rate`.
     """
     cached, rows = memory(cache).cache(_figures, ignore=["subject"]), []
     models = {subject.label: subject.model for subject in subjects}
@@ -88,11 +83,11 @@ def _figures(
         return {key: value for key, value in values.items() if key != "sgts"}
     if name == "fine_tuned":
         test = corpus.test.iloc[balanced(corpus.test["label"].to_numpy(), options["max_test"])]
-        draw = (corpus.classes, k, seed, options["validation"], options["learning_rate"])
-        return {"few_shot": probes.fine_tuned(subject.model, corpus.train, test, *draw)["accuracy"]}
+        draw = (k, seed, options["validation"], options["learning_rate"])
+        return {"few_shot": probes.fine_tuned(subject.model, corpus.train, test, *draw)}
     train, validation, test = subject.vectors.values()
     if name == "frozen":
-        return {"few_shot": probes.frozen(train, test, corpus.classes, k, seed, options["validation"])["accuracy"]}
+        return {"few_shot": probes.frozen(train, test, k, seed, options["validation"])}
     if name == "linear_probe":
-        return {name: probes.linear_probe(train, validation, test)["accuracy"]}
+        return {name: probes.linear_probe(train, validation, test)}
     return {"alignment": probes.alignment(*test), "uniformity": probes.uniformity(test.vectors)}

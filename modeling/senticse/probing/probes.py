@@ -23,6 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments, set_seed
 
+from modeling.senticse.probing.data import CLASSES
+
 # inverse strength of the L2 penalty, on vectors with a mean variance of 1
 GRID = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 EVALUATE_EVERY, PATIENCE = 20, 5  # steps; evaluations without improvement
@@ -38,16 +40,13 @@ class Vectors(NamedTuple):
     labels: np.ndarray
 
 
-def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> dict[str, float]:
-    """Accuracy of a logistic regression on frozen embeddings, its penalty chosen on the validation texts.
+def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> float:
+    """Accuracy in [0, 1] of a logistic regression on frozen embeddings, its penalty chosen on the validation texts.
 
     As in SentEval (and so in SentiCSE, section 4.4) the penalty with the best validation accuracy is taken, the
     strongest of equal ones, and the regression is not fitted again with the validation texts. SentEval's grid suits
     encoders whose vectors are as long as BERT's. Here vectors are centred and multiplied by one number, so that their
     variance is 1 in the mean over dimensions, and a wider grid serves encoders of any scale alike.
-
-    Returns:
-        `accuracy` and `validation_accuracy`, in [0, 1], and `penalty`, the chosen value of `GRID`.
     """
     centre = train.vectors.mean(axis=0)
     scale = 1 / max(float(np.sqrt(train.vectors.var(axis=0).mean())), 1e-12)
@@ -58,20 +57,12 @@ def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> dict[str
         # at the weakest penalties the last digits of the weights do not move the accuracy
         warnings.simplefilter("ignore", ConvergenceWarning)
         probes = [LogisticRegression(C=penalty, max_iter=300).fit(*train) for penalty in GRID]
-    accuracies = [float(probe.score(*validation)) for probe in probes]
-    best = int(np.argmax(accuracies))
-    accuracy = float(probes[best].score(*test))
-    return {"accuracy": accuracy, "validation_accuracy": accuracies[best], "penalty": GRID[best]}
+    best = int(np.argmax([probe.score(*validation) for probe in probes]))
+    return float(probes[best].score(*test))
 
 
-def draw(
-    labels: np.ndarray, classes: Sequence[str], k: int, seed: int, validation: int = 500
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draws k texts of each class, and others for validation, without replacement; the same for all models.
-
-    Args:
-        labels: Class of each training text, shape (n,), an index into `classes`.
-        validation: Texts to validate on; as many as are left where that is fewer.
+def draw(labels: np.ndarray, k: int, seed: int, validation: int = 500) -> tuple[np.ndarray, np.ndarray]:
+    """Draws k texts of each of `CLASSES`, and others for validation, as far as they are left; the same for all models.
 
     Returns:
         Row numbers of the k texts of each class, and those of the validation texts.
@@ -80,7 +71,7 @@ def draw(
         ValueError: If a class has fewer than k texts, or none is left for validation.
     """
     generator, shots = np.random.default_rng(seed), []
-    for number, name in enumerate(classes):
+    for number, name in enumerate(CLASSES):
         rows = np.flatnonzero(labels == number)
         if len(rows) < k:
             has = f"{k} training texts per class were asked for, class {name!r} has {len(rows)}"
@@ -94,11 +85,9 @@ def draw(
     return train, rest
 
 
-def frozen(
-    train: Vectors, test: Vectors, classes: Sequence[str], k: int, seed: int, validation: int
-) -> dict[str, float]:
+def frozen(train: Vectors, test: Vectors, k: int, seed: int, validation: int) -> float:
     """Accuracy of a logistic regression on the frozen embeddings of k texts per class, see `linear_probe`."""
-    rows = draw(train.labels, classes, k, seed, validation)
+    rows = draw(train.labels, k, seed, validation)
     return linear_probe(*(Vectors(train.vectors[each], train.labels[each]) for each in rows), test)
 
 
@@ -106,13 +95,12 @@ def fine_tuned(
     model: SentenceTransformer,
     train: pd.DataFrame,
     test: pd.DataFrame,
-    classes: Sequence[str],
     k: int,
     seed: int,
     validation: int,
     learning_rate: float,
-) -> dict[str, float]:
-    """Accuracy after encoder and linear head were trained on k texts per class.
+) -> float:
+    """Accuracy in [0, 1] after encoder and linear head were trained on k texts per class.
 
     AdamW with a linearly falling learning rate, batches of 16, at most 100 epochs; the accuracy on the validation texts
     is taken every 20 steps, training stops after five without an improvement, and the best state is tested.
@@ -121,15 +109,12 @@ def fine_tuned(
         model: The encoder; a copy is trained.
         train, test: Columns `text` and `label`.
         seed: Seed of the draw, of the head and of dropout.
-
-    Returns:
-        `accuracy`, `validation_accuracy`, both in [0, 1], and `steps`, those of the state that was tested.
     """
-    shots, rest = (train.iloc[rows] for rows in draw(train["label"].to_numpy(), classes, k, seed, validation))
+    shots, rest = (train.iloc[rows] for rows in draw(train["label"].to_numpy(), k, seed, validation))
     set_seed(seed)
     # it tells, with each checkpoint, how it orders their folders
     logging.getLogger("transformers.trainer_utils").setLevel(logging.ERROR)
-    classifier = Classifier(copy.deepcopy(model), len(classes))
+    classifier = Classifier(copy.deepcopy(model), len(CLASSES))
     # checkpoints of the best states, which nobody needs later
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
@@ -166,14 +151,10 @@ def fine_tuned(
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train()
-        figures, state = trainer.evaluate(_rows(test)), trainer.state
+        figures = trainer.evaluate(_rows(test))
     if not np.isfinite(figures["eval_loss"]):
         raise ValueError(f"{k}-shot training of seed {seed} ended in values that are no numbers: lower --learning-rate")
-    return {
-        "accuracy": figures["eval_accuracy"],
-        "validation_accuracy": state.best_metric,
-        "steps": state.best_global_step,
-    }
+    return figures["eval_accuracy"]
 
 
 def _rows(texts: pd.DataFrame) -> list[tuple[str, int]]:
@@ -208,12 +189,8 @@ class Classifier(nn.Module):
 def alignment(vectors: np.ndarray, labels: np.ndarray) -> float:
     """Mean squared distance of two different texts of one class, in [0, 4]; 0 if each class is one point.
 
-    Wang and Isola (2020), section 4.1.1, with alpha = 2 and texts of equal polarity as the positive pairs. Over all
-    such pairs; by |x - y|^2 = 2 - 2 x.y and |sum x|^2 = n + sum over pairs of x.y no pair is formed.
-
-    Args:
-        vectors: Unit vectors, shape (n, dimension).
-        labels: Classes, shape (n,); one of them has two texts or more.
+    Wang and Isola (2020), section 4.1.1, with alpha = 2 and texts of equal polarity as the positive pairs, of unit
+    vectors. By |x - y|^2 = 2 - 2 x.y and |sum x|^2 = n + sum over pairs of x.y no pair is formed.
     """
     pairs = total = 0.0
     for label in np.unique(labels):
@@ -221,22 +198,14 @@ def alignment(vectors: np.ndarray, labels: np.ndarray) -> float:
         n = len(members)
         pairs += n * (n - 1)
         total += 2 * n * (n - 1) - 2 * (float(np.square(members.sum(axis=0)).sum()) - float(np.square(members).sum()))
-    if not pairs:
-        raise ValueError("alignment needs a class with two texts")
     return max(total / pairs, 0.0)
 
 
 def uniformity(vectors: np.ndarray, seed: int = 0) -> float:
     """Logarithm of the mean of exp(-2 |x - y|^2) over all pairs of texts, in [-8, 0]; 0 if all are one point.
 
-    Wang and Isola (2020), section 4.1.2, with t = 2. Of more than `PAIRED` texts a seeded sample is compared.
-
-    Args:
-        vectors: Unit vectors, shape (n, dimension), n at least 2.
-        seed: Seed of that sample.
+    Wang and Isola (2020), section 4.1.2, with t = 2, of unit vectors; a seeded sample of more than `PAIRED`.
     """
-    if len(vectors) < 2:
-        raise ValueError("uniformity needs two texts")
     if len(vectors) > PAIRED:
         vectors = vectors[np.sort(np.random.default_rng(seed).permutation(len(vectors))[:PAIRED])]
     vectors, total = np.asarray(vectors, dtype=np.float32), 0.0
@@ -249,14 +218,9 @@ def uniformity(vectors: np.ndarray, seed: int = 0) -> float:
 
 
 def principal_components(vectors: np.ndarray, labels: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
-    """The two directions of largest variance, as for the figure of the paper that shows classes apart or mixed.
+    """At most `POINTS` texts on the two directions of largest variance (columns `x`, `y`, `label`), and its shares.
 
-    Args:
-        vectors: Shape (n, dimension), n at least 2.
-        labels: Classes, shape (n,). The first direction is turned so that the last class lies to the right.
-
-    Returns:
-        At most `POINTS` texts (columns `x`, `y`, `label`), and the share of the variance that each direction has.
+    The first direction is turned so that the last class lies to the right.
     """
     reduced = PCA(n_components=2, svd_solver="full" if len(vectors) < 500 else "covariance_eigh").fit(vectors)
     points = pd.DataFrame(reduced.transform(vectors), columns=["x", "y"]).assign(label=labels)

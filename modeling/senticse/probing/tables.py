@@ -12,6 +12,7 @@ import pandas as pd
 from dataset_scripts.base.tables import markdown
 from modeling.base.paper import Paper
 from modeling.base.plots import scatter
+from modeling.senticse.probing.data import CLASSES
 from modeling.senticse.probing.figures import Subject
 from modeling.senticse.probing.probes import principal_components
 
@@ -37,18 +38,12 @@ def percent(value: float) -> str:
 def render(
     frame: pd.DataFrame,
     samples: Sequence[object],
-    options: Mapping[str, Mapping[str, Any] | None],
     seeds: int,
     fine_tuning: Mapping[str, Any] | None,
 ) -> str:
-    """All tables as Markdown, in the order of the paper's, with what their reader has to know.
+    """All tables of `measure` as Markdown, in the order of the paper's, with what their reader has to know.
 
-    Args:
-        frame: From `measure`.
-        samples: The corpora, which say what was taken of them.
-        options: Label of a model -> the options of its run, if it is one.
-        seeds: Few-shot draws.
-        fine_tuning: The options of few-shot classification, where encoders were trained.
+    `fine_tuning` are the options of few-shot classification, where encoders were trained.
     """
     paper = Paper.read(Path(__file__).parents[1] / "paper.yaml")
     printed = paper.printed(paper.headline)
@@ -65,9 +60,6 @@ def render(
             for (name, k), each in few_shot
         ],
         "Linear probe, accuracy in % (table 5)": [compare(of["linear_probe"], printed, "linear_probe_{}", percent)],
-        "Linear probe by the options of runs, accuracy in % (tables 7 to 9)": [
-            ablations(of["linear_probe"], paper, options)
-        ],
         "Alignment and uniformity (table 15)": [
             compare(of[name], printed, f"{name}_{{}}", measure=name) for name in ("alignment", "uniformity")
         ],
@@ -121,19 +113,6 @@ def paper_corpus(name: str) -> str | None:
     return next((each for each in CORPORA if re.search(rf"(?<![a-z0-9]){each}(?![a-z0-9])", name.lower())), None)
 
 
-def ablations(frame: pd.DataFrame, paper: Paper, options: Mapping[str, Mapping[str, Any] | None]) -> pd.DataFrame:
-    """Linear probes of runs with options whose figures the paper prints."""
-    rows = []
-    for row in frame.itertuples():
-        if mine := options[row.model]:
-            figure = paper.printed(mine).get(f"linear_probe_{paper_corpus(row.data)}", {})
-            if figure.get("trained") is not None:
-                settings = ", ".join(f"{key} {mine[key]}" for key in paper.headline)
-                both = f"{percent(figure['trained'])} / {percent(row.value)}"
-                rows.append((row.data, row.model, settings, figure["table"], both))
-    return pd.DataFrame(rows, columns=["corpus", "model", "options", "printed in", "paper / ours"])
-
-
 def points(frame: pd.DataFrame) -> pd.DataFrame:
     """SgTS (`x`) and mean few-shot accuracy (`y`): a row per `variant`, `k`, corpus (`data`) and model."""
     sgts = frame[frame["metric"] == "spearman"].set_index(["data", "model"])["value"].rename("x")
@@ -163,7 +142,7 @@ def draw_pictures(frame: pd.DataFrame, subjects: Sequence[Subject], folder: Path
         plane, shares = principal_components(*subject.vectors["test"])
         title = f"{subject.corpus.name}: test sentences by class, principal components"
         model = f"{subject.label} ({' and '.join(f'{share:.0%}' for share in shares)} of the variance)"
-        classes = plane["label"].map(dict(enumerate(subject.corpus.classes)))
+        classes = plane["label"].map(dict(enumerate(CLASSES)))
         rows.append(plane.assign(label=classes, model=model, title=title, data=subject.corpus.name))
     for (title, name), part in pd.concat(rows).groupby(["title", "data"], sort=False):
         pictures[title] = path = folder / f"components-{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.png"

@@ -10,7 +10,6 @@ from sentence_transformers import SentenceTransformer
 from modeling.senticse.probing import probes
 from modeling.senticse.probing.data import load_corpus
 from modeling.senticse.probing.probes import (
-    GRID,
     Classifier,
     Vectors,
     alignment,
@@ -23,7 +22,6 @@ from modeling.senticse.probing.probes import (
 )
 
 EAST, NORTH, WEST = (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)
-CLASSES = ["negative", "positive"]
 LABELS = np.array([0] * 30 + [1] * 20)
 
 
@@ -35,10 +33,8 @@ TRAIN = line(-3, -2, 2, 3, labels=[0, 0, 1, 1])
 
 
 def test_accuracy_by_hand():
-    # the border is at 0: three of four test texts lie on the side of their class, one of two validation texts
-    result = linear_probe(TRAIN, line(-1, -0.5, labels=[0, 1]), line(-4, -1, 1, 4, labels=[0, 1, 1, 1]))
-    assert (result["accuracy"], result["validation_accuracy"]) == (0.75, 0.5)
-    assert result["penalty"] == GRID[0]  # the strongest of those that do equally well
+    # the border is at 0: three of four test texts lie on the side of their class
+    assert linear_probe(TRAIN, line(-1, -0.5, labels=[0, 1]), line(-4, -1, 1, 4, labels=[0, 1, 1, 1])) == 0.75
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(1000.0, 0.0), (0.001, 0.0), (1.0, 50.0)])
@@ -51,28 +47,28 @@ def test_neither_length_nor_place_of_the_vectors_matters(factor, shift):
     slices = (slice(0, 200), slice(200, 250), slice(250, 300))
     plain = linear_probe(*(Vectors(vectors[rows], labels[rows]) for rows in slices))
     moved = linear_probe(*(Vectors(vectors[rows] * factor + shift, labels[rows]) for rows in slices))
-    assert moved == plain and plain["penalty"] > GRID[0] and plain["accuracy"] > 0.95
+    assert moved == plain > 0.95
 
 
 def test_a_draw():
-    train, rest = draw(LABELS, CLASSES, 5, seed=0, validation=30)
+    train, rest = draw(LABELS, 5, seed=0, validation=30)
     assert train.tolist() == [2, 11, 26, 21, 10, 34, 48, 32, 45, 38]
     assert np.bincount(LABELS[train]).tolist() == [5, 5]
     assert len(rest) == len(set(rest)) == 30 and not set(train) & set(rest)
-    assert set(draw(LABELS, CLASSES, 5, seed=1)[0]) != set(train)
-    assert len(draw(LABELS, CLASSES, 5, seed=0)[1]) == 40  # all that are left
+    assert set(draw(LABELS, 5, seed=1)[0]) != set(train)
+    assert len(draw(LABELS, 5, seed=0)[1]) == 40  # all that are left
     with pytest.raises(ValueError, match="21 training texts per class were asked for, class 'positive' has 20: lower"):
-        draw(LABELS, CLASSES, 21, 0)
+        draw(LABELS, 21, 0)
     with pytest.raises(ValueError, match="1 texts per class leave none of 2 training texts to validate on"):
-        draw(np.array([0, 1]), CLASSES, 1, 0)
+        draw(np.array([0, 1]), 1, 0)
 
 
 def test_one_text_per_class_is_enough_where_classes_are_points():
     vectors = np.stack([LABELS, 1 - LABELS], axis=1).astype(np.float32)
     train = Vectors(vectors, LABELS)
     wrong = Vectors(vectors, np.where(np.arange(50) < 10, LABELS, 1 - LABELS))  # but for ten of fifty
-    assert frozen(train, train, CLASSES, 1, 0, 10)["accuracy"] == 1.0
-    assert frozen(train, wrong, CLASSES, 1, 0, 10)["accuracy"] == 0.2
+    assert frozen(train, train, 1, 0, 10) == 1.0
+    assert frozen(train, wrong, 1, 0, 10) == 0.2
 
 
 def test_training_encoder_and_head(tiny_base, tiny_data, tmp_path, monkeypatch):
@@ -81,12 +77,10 @@ def test_training_encoder_and_head(tiny_base, tiny_data, tmp_path, monkeypatch):
     classifier = Classifier(model, 2)
     assert not classifier(**classifier.collate([("we love trams", 1)]))["logits"].any()  # the head starts undecided
     before = {name: weights.clone() for name, weights in model.state_dict().items()}
-    result = fine_tuned(model, corpus.train, corpus.test, corpus.classes, 24, 1, 20, 5e-3)
+    result = fine_tuned(model, corpus.train, corpus.test, 24, 1, 20, 5e-3)
     # the words of either side are the same in all topics: what 48 texts show holds on a topic they do not have
-    assert result["accuracy"] >= 0.9 and result["validation_accuracy"] >= 0.9
-    assert result["steps"] % 5 == 0  # three steps an epoch
+    assert result >= 0.9
     assert all(torch.equal(weights, before[name]) for name, weights in model.state_dict().items())
-    assert fine_tuned(model, corpus.train, corpus.test, corpus.classes, 24, 1, 20, 5e-3) == result
 
 
 def test_alignment_by_hand():
@@ -95,16 +89,12 @@ def test_alignment_by_hand():
     # three pairs at 2, 4 and 2, and a text without a partner
     assert alignment(np.array([EAST, NORTH, WEST, EAST]), np.array([0, 0, 0, 1])) == pytest.approx(8 / 3)
     assert alignment(np.array([EAST, EAST, WEST, WEST]), np.array([0, 0, 1, 1])) == 0.0
-    with pytest.raises(ValueError, match="a class with two texts"):
-        alignment(np.array([EAST, WEST]), np.array([0, 1]))
 
 
 def test_uniformity_by_hand(monkeypatch):
     assert uniformity(np.array([EAST, WEST])) == pytest.approx(-8)
     assert uniformity(np.array([EAST, EAST])) == pytest.approx(0)
     assert uniformity(np.array([EAST, NORTH, WEST])) == pytest.approx(math.log((2 * math.exp(-4) + math.exp(-8)) / 3))
-    with pytest.raises(ValueError, match="two texts"):
-        uniformity(np.array([EAST]))
     # as by the code of its authors, by blocks too
     monkeypatch.setattr(probes, "BLOCK", 7)
     vectors = torch.nn.functional.normalize(torch.randn(50, 5, generator=torch.Generator().manual_seed(0)))
