@@ -140,9 +140,6 @@ class BipolarEncoder:
         if not isinstance(point, str) or not point.strip():
             raise ValueError(f"the point must be a text that is not empty, got {point!r}")
         candidates = _checked(candidates, "candidates")
-        for name, number in (("top_k", top_k), ("shortlist", shortlist)):
-            if number is not None and number < 1:
-                raise ValueError(f"{name} must be at least 1, got {number!r}")
         ids = np.array([i for i, text in enumerate(candidates) if text.strip() not in ("", point.strip())], dtype=int)
         if candidate_embeddings is None:
             u = self.encode([candidates[i] for i in ids], batch_size, show_progress_bar)

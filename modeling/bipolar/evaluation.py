@@ -182,7 +182,7 @@ def rank_all(
         firsts |= {setting: texts[:, 0] for setting, (texts, _) in lists.items()}
     else:
         odds = {setting: shortlist_odds(candidates, texts, log_odds) for setting, (texts, _) in lists.items()}
-        weight = _learned(candidates, near, values, odds["epa"]) if weight == LEARNED else weight
+        weight = _best(_accuracies(candidates, near, values, odds["epa"])) if weight == LEARNED else weight
         firsts |= {setting: _first(*pair, odds[setting], weight) for setting, pair in lists.items()}
         firsts |= {key: reranked(near[:, :k], odds["epa"][:, :k]) for key, k in CLASSIFICATION.items()}
     right = candidates.hits(near)
@@ -206,12 +206,8 @@ def _first(near: np.ndarray, similarities: np.ndarray, odds: np.ndarray, weight:
     return reranked(near, odds if weight is None else similarities + weight * odds)
 
 
-def _learned(candidates: Candidates, near: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> float | None:
-    """The weight with the highest accuracy; the first, and so the smallest, of equals, the classifier alone last."""
-    return _best(_accuracies(candidates, near, similarities, odds))
-
-
 def _best(accuracies: np.ndarray) -> float | None:
+    """The weight with the highest accuracy; the first, and so the smallest, of equals, the classifier alone last."""
     return [*WEIGHTS, None][int(np.argmax(accuracies))]
 
 

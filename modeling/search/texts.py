@@ -179,8 +179,6 @@ def open_source(
         if not next(path.rglob("*.parquet"), None):
             raise ValueError(f"{path} holds neither Parquet files nor a README.md: name a file ({ENDINGS})")
         return _parquet(path, encoding)
-    if not path.stat().st_size:
-        raise ValueError(f"{path} is empty: export or download it again")
     for ending, reader in READERS.items():
         if name.endswith(ending):
             return reader(path, encoding)
@@ -188,10 +186,6 @@ def open_source(
 
 
 def _delimited(path: Path, encoding: str) -> Source:
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise ValueError(f"--encoding {encoding!r} is unknown; names are utf-8, latin-1, cp1252, utf-16") from None
     csv.field_size_limit(2**31 - 1)  # the default refuses a field above 128 KB
     with _open_text(path, encoding) as file:
         first = file.readline().removeprefix("\ufeff")
@@ -225,7 +219,7 @@ def _open_text(path: Path, encoding: str) -> Iterator[TextIO]:
         try:
             with io.TextIOWrapper(stream, encoding, newline="") as file:
                 yield file
-        except UnicodeError as error:
+        except (UnicodeError, LookupError) as error:
             cure = "name its encoding, e.g. --encoding latin-1 or cp1252, or save it as UTF-8"
             raise ValueError(f"{path} is not in {encoding} ({error}): {cure}") from error
 

@@ -90,27 +90,22 @@ def test_a_built_folder_with_classes_by_name(tiny_data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "options", "message"),
+    ("name", "content", "message"),
     [
-        ("b.csv", None, {}, r"b\.csv does not exist: check the path; did you mean 'a\.csv'"),
-        ("a.xlsx", "x", {}, r"has to end in \.csv"),
-        ("a.csv", "", {}, r"a\.csv is empty: export or download it again"),
-        ("a.jsonl", "[1]\n", {}, "no line with a JSON object in UTF-8"),
-        ("a.csv", "\n\n", {}, "line 1: there is no header"),
-        ("a.parquet", "x", {}, "cannot be read as Parquet"),
-        ("a.csv", "text\nx\n", {"config": "pairs"}, "leave out --config"),
-        ("a.csv", "text\nx\n", {"encoding": "klingon"}, "--encoding 'klingon' is unknown"),
-        ("a.jsonl.gz", gzip.compress(json.dumps({"text": "x" * 50}).encode() * 50)[:-12], {}, r"a\.jsonl\.gz.*again"),
-        (".", None, {}, "neither Parquet files nor a README"),
+        ("b.csv", None, r"b\.csv does not exist: check the path; did you mean 'a\.csv'"),
+        ("a.xlsx", "x", r"has to end in \.csv"),
+        ("a.csv", "\n\n", "line 1: there is no header"),
+        ("a.parquet", "x", "cannot be read as Parquet"),
+        ("a.jsonl.gz", gzip.compress(json.dumps({"text": "x" * 50}).encode() * 50)[:-12], r"a\.jsonl\.gz.*again"),
     ],
 )
-def test_what_is_no_source_is_an_error(tmp_path, name, content, options, message):
+def test_what_is_no_source_is_an_error(tmp_path, name, content, message):
     if name == "b.csv":
         (tmp_path / "a.csv").touch()
     if content is not None:
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ValueError, match=message):
-        open_source(tmp_path / name, **options)
+        open_source(tmp_path / name)
 
 
 def test_columns_are_guessed_only_where_they_are_plain(tmp_path):
@@ -208,13 +203,11 @@ def test_statements_from_a_text_file_or_a_table(tmp_path):
     ("name", "content", "message"),
     [
         ("a.txt", "\n \n", "holds no statement"),
-        ("b.txt", None, "b.txt does not exist"),
         ("a.csv", "text\nx\n", "no column 'statement'; it has text"),
         ("a.csv", "statement,target\nFree trams, now.,G\n", "line 2: row: wrong number of columns; repair the line"),
     ],
 )
 def test_files_without_statements_are_errors(tmp_path, name, content, message):
-    if content is not None:
-        (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content)
     with pytest.raises(ValueError, match=message):
         read_statements(tmp_path / name)
