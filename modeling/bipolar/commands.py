@@ -31,7 +31,7 @@ def counter(
     top: Annotated[int, typer.Option("-n", "--top", min=1, help="Counter-arguments per argument.")] = 10,
     shortlist: Annotated[int, typer.Option(min=1, help="Nearest texts that are ranked by the classifier.")] = 50,
     model: search.Model = None,
-    out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
+    out: search.Table = None,
 ) -> None:
     """Find the best counter-arguments in an index; the classifier ranks them if its model has one."""
     path = check_output(out)

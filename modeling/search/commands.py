@@ -50,10 +50,7 @@ StatementFile = Annotated[
     Path | None,
     typer.Option("-f", "--file", help=".txt with a statement a line, or a table with a column 'statement'."),
 ]
-Output = Annotated[
-    list[str] | None,
-    typer.Option("-o", "--out", help="Table (.csv, .parquet) or picture (.png, .pdf, .svg) to write; may be repeated."),
-]
+Table = Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")]
 
 
 @app.command()
@@ -135,7 +132,7 @@ def ask(
     ] = "fold",
     lens: Lens = None,
     model: Model = None,
-    out: Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
+    out: Table = None,
 ) -> None:
     """Find the texts most similar to statements."""
     from modeling.search import duplicates
@@ -175,10 +172,10 @@ def align(
     ] = THRESHOLDS,
     lens: Lens = None,
     model: Model = None,
-    out: Output = None,
+    out: Table = None,
 ) -> None:
     """Whose texts a statement finds: alignment precision over thresholds."""
-    paths = _outputs(out)
+    path = check_output(out)
     given = read_given(statements, file)
     if homeless := next((statement for statement, target in given if not (target or side)), None):
         raise ValueError(f"{homeless!r} has no side: name the group whose view it is with --side GROUP")
@@ -195,14 +192,8 @@ def align(
         print(f"\n{statement} ({target}, {part['base_rate'].iloc[0]:.1%} of all rows with a group)")
         print(markdown(part.drop(columns=["statement", "target", "base_rate"]), WIDTH))
     print("\nprecision: share of the side among the rows retrieved; low, high: its 95 % interval (Wilson)\n")
-    for path in paths:
-        if path.suffix.lower() in OUTPUTS:
-            write(table, path)
-        else:
-            from modeling.search.plots import plot_thresholds
-
-            plot_thresholds(table, path, f"{opened.label}: alignment precision")
-            print(f"drawn to {path}")
+    if path:
+        write(table, path)
 
 
 @app.command()
@@ -224,7 +215,12 @@ def axis(
         typer.Option(help="What counts: the side (the model's cosine; default), or the topic (its base's)."),
     ] = None,
     model: Model = None,
-    out: Output = None,
+    out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o", "--out", help="Table (.csv, .parquet) or picture (.png, .pdf, .svg) to write; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Place texts and groups between two opposite statements, and measure by coded texts how far to trust it.
 
@@ -232,7 +228,7 @@ def axis(
     """
     from modeling.search.coded import read_coded
 
-    paths = _outputs(out)
+    paths = [path for name in out or () if (path := check_output(name, [*OUTPUTS, *PICTURES]))]
     opened = _open(index, model, lens)
     texts = read_coded(opened, coded, text_column, label_column) if coded else None
     result = opened.axis(positive, negative, min_similarity, texts, learn)
@@ -305,10 +301,6 @@ def quiet() -> None:
     os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     disable_progress_bars()  # of weights that are loaded: transformers asks the Hub's library
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
-
-
-def _outputs(out: list[str] | None) -> list[Path]:
-    return [path for name in out or () if (path := check_output(name, [*OUTPUTS, *PICTURES]))]
 
 
 def read_given(words: list[str] | None, file: Path | None, name: str = "statement") -> list[tuple[str, str | None]]:

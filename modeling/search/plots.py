@@ -1,4 +1,4 @@
-"""Pictures of groups of texts: alignment over thresholds, and two opposite statements."""
+"""A picture of texts between two opposite statements, by group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgba
-from matplotlib.ticker import MaxNLocator, PercentFormatter, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator
 
 from modeling.base.plots import DASHES, MARKERS, OTHER, density, group_colours, panels, plain, save_figure
 
@@ -19,36 +19,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 6  # more cannot be told apart; the smaller ones are drawn as one
 MOST_POINTS = 4000
-MOST_STATEMENTS = 12
 WIDTH = 62  # characters of a line of a label
-
-
-def plot_thresholds(table: pd.DataFrame, path: Path, title: str) -> None:
-    """Draws precision and retrieved rows over thresholds, of the first `MOST_STATEMENTS` of `Index.align`."""
-    parts = [part for _, part in table.groupby(["statement", "target"], sort=False)][:MOST_STATEMENTS]
-    groups = [name.removeprefix("retrieved_") for name in table.columns if name.startswith("retrieved_")][:MOST_GROUPS]
-    colours, highest = group_colours(groups), max(1, table["retrieved"].max())
-    figure, axes = panels(2 * len(parts), (5, 3.6), across=2, sharex=True)
-    for part, left, right in zip(parts, axes[::2], axes[1::2], strict=True):
-        statement, target, base = part[["statement", "target", "base_rate"]].iloc[0]
-        colour, thresholds = colours.get(target, OTHER), part["threshold"]
-        left.fill_between(thresholds, part["low"], part["high"], color=colour, alpha=0.18, linewidth=0)
-        left.plot(thresholds, part["precision"], "o-", color=colour, markersize=4, label="precision, 95 % interval")
-        left.axhline(base, color="black", linestyle=":", linewidth=1.2, label=f"base rate {base:.0%}")
-        left.set(ylim=(-0.02, 1.02), ylabel=f"share of {plain(target)}")
-        left.set_title(f"{_label([statement])} ({plain(target)})", fontsize="medium", loc="left")
-        left.yaxis.set_major_formatter(PercentFormatter(1))
-        left.legend(frameon=False, fontsize="small")
-        for group, dashes, marker in zip(groups, DASHES, MARKERS, strict=False):
-            style = {"color": colours[group], "linestyle": dashes, "marker": marker, "markersize": 4}
-            right.plot(thresholds, part[f"retrieved_{group}"], label=plain(group), **style)
-        right.set_yscale("symlog", linthresh=1)  # from thousands to none, and none is to be seen
-        right.set(ylim=(-0.1, highest * 1.5), ylabel="rows retrieved")
-        right.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        right.legend(frameon=False, fontsize="small", title="group")
-    for axis in axes[-2:]:
-        axis.set_xlabel("lowest cosine similarity")
-    save_figure(figure, path, title)
 
 
 def plot_axis(axis: Axis, path: Path, title: str) -> None:

@@ -98,13 +98,10 @@ def load_cross_encoder(source: str) -> CrossEncoder:
 
     Raises ValueError if the model at `source` is of another kind: the library would give it a new layer.
     """
-    folder = Path(source).expanduser()
-    if folder.is_dir():
-        folder = folder / "merged" if (folder / "merged").is_dir() else folder
-        config = read_json(folder / "config.json") or {}
-        if not any("SequenceClassification" in name for name in config.get("architectures") or []):
-            raise ValueError("config.json names no model for sequence classification: this is no CrossEncoder")
-    model = CrossEncoder(str(folder if folder.is_dir() else source), local_files_only=constants.HF_HUB_OFFLINE)
+    merged = Path(source).expanduser() / "merged"
+    model = CrossEncoder(str(merged if merged.is_dir() else source), local_files_only=constants.HF_HUB_OFFLINE)
+    if not any("SequenceClassification" in name for name in model.config.architectures or []):
+        raise ValueError("config.json names no model for sequence classification: this is no CrossEncoder")
     if model.num_labels not in (1, 2):
         raise ValueError(f"the CrossEncoder tells {model.num_labels} classes apart; 1 or 2 are needed")
     return model

@@ -63,10 +63,7 @@ def measure(
             bar.set_description(f"{label}, {data}, {name}{shots}")
             used = {"frozen": ["validation"], "fine_tuned": list(protocol)}.get(name, [])
             options = {option: protocol[option] for option in used}
-            try:
-                figures = cached(identities[label], digests[data], name, k, seed, options, VERSION, subject)
-            except ValueError as error:
-                raise ValueError(f"{label} on {data}, {name}: {error}") from error
+            figures = cached(identities[label], digests[data], name, k, seed, options, VERSION, subject)
             key = (label, data, None if k is None else name, k, seed)
             rows += [(*key, metric, value) for metric, value in figures.items()]
     return pd.DataFrame(rows, columns=["model", "data", "variant", "k", "seed", "metric", "value"])

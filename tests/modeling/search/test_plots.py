@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from modeling.search import plots
-from modeling.search.plots import plot_axis, plot_thresholds
+from modeling.search.plots import plot_axis
 from modeling.search.questions import Axis
-from tests.modeling.search.chosen import chosen_index
 
 LONG = (
     "Rents in this city should be capped at once, since nobody who teaches, nurses or drives a tram here can pay them."
@@ -18,18 +17,6 @@ def axis_of(groups, scores, facts=None):
     texts = pd.DataFrame({"group": pd.Categorical(groups), "score": scores})
     texts["positive"], texts["negative"] = 0.5 + texts["score"] / 2, 0.5 - texts["score"] / 2
     return Axis([LONG, "For $5 or $6."], ["Against.", "Against it."], texts, pd.DataFrame(), facts or {})
-
-
-def test_precision_and_rows_over_thresholds(tmp_path, figures):
-    table = chosen_index(tmp_path / "index").align([("for", "G"), ("against", "B")], [-0.1, 0.7, 1.0])
-    plot_thresholds(table, tmp_path / "a.png", "Invented")
-    (figure,) = figures
-    precision, rows = figure.axes[:2]
-    line, base = precision.get_lines()
-    assert (line.get_ydata().tolist(), base.get_ydata()[0]) == ([0.75, 1.0, 1.0], 0.6)
-    assert [line.get_label() for line in rows.get_lines()] == ["G", "B"]
-    assert rows.get_lines()[1].get_ydata().tolist() == [1, 0, 0]
-    assert rows.get_ylim()[1] > 4 and rows.get_ylim()[0] < 0  # none and all are both to be seen
 
 
 @pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
