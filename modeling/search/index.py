@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import shutil
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -198,7 +197,7 @@ class Index:
                 _save(file, embedded, _lenses(model))
             with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
                 writer.write_table(rows)
-        facts |= {"dimension": embedded.shape[1] // _lenses(model), "counts": _total(facts["parts"], len(texts))}
+        facts |= {"dimension": embedded.shape[1] // _lenses(model), "counts": {"distinct": len(texts)}}
         write_json(folder / FACTS, {**facts, "generation": part.name})
         for entry in folder.iterdir():  # who has the old one open keeps its files
             if entry.name == EMBEDDED or ((entry / PROBES).is_file() and entry != part):
@@ -478,11 +477,3 @@ def _part(collection: Collection) -> dict[str, Any]:
     """What `index.json` says of one of its sources."""
     facts = {name: getattr(collection, name) for name in ("source", "columns", "digest")}
     return facts | {"first_row": 0, "counts": asdict(collection.counts)}
-
-
-def _total(parts: list[dict[str, Any]], distinct: int) -> dict[str, Any]:
-    """The counts of all sources; texts that several have are one."""
-    counts = [part["counts"] for part in parts]
-    total = {name: sum(each[name] for each in counts) for name in ("read", "kept", "ungrouped")}
-    merged = {name: dict(sum((Counter(each[name]) for each in counts), Counter())) for name in ("dropped", "changed")}
-    return total | merged | {"distinct": distinct}
