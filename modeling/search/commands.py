@@ -184,8 +184,6 @@ def align(
         values = [float(value) for value in axis_values(thresholds)]
     except ValueError as error:
         raise ValueError(f"--thresholds: {error}; e.g. {THRESHOLDS} or 0.6,0.7") from None
-    if outside := [value for value in values if not -1 <= value <= 1]:
-        raise ValueError(f"--thresholds are cosines in [-1, 1], got {outside[0]:g}")
     opened = _open(index, model, lens)
     table = opened.align(queries, values)
     for (statement, target), part in table.groupby(["statement", "target"], sort=False):

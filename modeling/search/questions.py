@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
-from metrics.alignment_precision.alignment_precision import alignment_precision, check_threshold
+from metrics.alignment_precision.alignment_precision import alignment_precision
 from modeling.base.evaluation import auroc_interval
 from modeling.search import validation
 from modeling.search.coded import Coded
@@ -37,7 +37,7 @@ def align(index: Any, queries: Sequence[tuple[str, str]], thresholds: Sequence[f
     Raises:
         ValueError: If a threshold lies outside [-1, 1].
     """
-    thresholds = sorted({check_threshold(threshold) for threshold in thresholds})
+    thresholds = sorted(set(map(float, thresholds)))
     groups = index.groups
     rows = index.rows[index.rows["group"].notna()]
     labels, vectors = rows["group"].astype(str).tolist(), rows["vector"].to_numpy()

@@ -112,7 +112,6 @@ def test_axis(folder):
         ("align INDEX for", "'for' has no side: name the group whose view it is with --side"),
         ("align INDEX for --side g", "is no group of"),
         ("align INDEX for --side G --thresholds high", "--thresholds: could not convert"),
-        ("align INDEX for --side G --thresholds 2", "--thresholds are cosines in [-1, 1], got 2"),
         ("axis INDEX --for for --against against --learn", "--learn needs texts coded by hand"),
         ("axis INDEX --for for --against against --coded CSV", "--text-column 'text': no such column; a.csv has the"),
         ("embed nowhere.csv -o new", "nowhere.csv does not exist: check the path"),
