@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
 from modeling.search.index import Index
 
@@ -23,7 +24,7 @@ ROWS_OF = [("for", "G"), ("rather for", "G"), ("rather for", "G"), ("against", "
 class Chosen:
     """An encoder whose vectors are `VECTORS_OF`, and that of "for" for other texts; it remembers what it embedded."""
 
-    max_seq_length, prompts, default_prompt_name = 8, {}, None
+    max_seq_length, prompts, default_prompt_name, device = 8, {}, None, torch.device("cpu")
 
     def __init__(self) -> None:
         self.embedded: list[str] = []
