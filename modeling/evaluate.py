@@ -143,16 +143,8 @@ def measure(
 ) -> dict[str, Any]:
     """Evaluates models on a system's test data: what table.md and results.json are made of.
 
-    Args:
-        models: See `modeling.base.models.load_model`; the same one may come twice.
-        system: Name of the system.
-        overrides: Options of its demonstration's recipe that differ.
-        base: Untrained encoder; None: the one that the first model records; "none": the same, without a column.
-        folder: Plots go to its `plots/`; None draws none.
-        without_motions: Table of groups that are not tested on.
-
-    Raises:
-        ValueError: If a model or a source cannot be loaded; before anything that takes long.
+    `overrides` are options of its demonstration's recipe that differ; the others are those of `evaluate`. A model or a
+    source that cannot be loaded is a ValueError before anything that takes long.
     """
     from modeling.base.evaluation import evaluate_models
     from modeling.base.models import choose_base, labels, load_model

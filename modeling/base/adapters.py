@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ import torch
 from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model_state_dict, set_peft_model_state_dict
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from transformers.utils import logging as transformers_logging
 
 from dataset_scripts.base.files import atomic_folder, read_json, write_json
 from modeling.base.rooms import get_system
@@ -177,31 +176,6 @@ def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer
         _prove(folder, base, fingerprint)
         _load_modules(folder, base, fingerprint)
     return base
-
-
-def attach_adapters(model: SentenceTransformer, folders: Mapping[str, Path]) -> None:
-    """Adds adapter folders to their base by name, each proved while it is on; at last the first one is.
-
-    Raises:
-        AdapterError: As `load_adapter`; or if a model has further modules, which would not be switched with it.
-    """
-    fingerprints = {name: _check_base(folder, model) for name, folder in folders.items()}
-    level = transformers_logging.get_verbosity()
-    for name, folder in folders.items():
-        if "modules" in fingerprints[name]:
-            raise AdapterError(
-                f"{folder}: the model has modules beside its adapter, which cannot be switched on and off with it: "
-                "load it alone, with load_model"
-            )
-        transformers_logging.set_verbosity_error()  # it reports the weights of the other adapters as missing
-        try:
-            with _damage(folder), warnings.catch_warnings(action="ignore"):  # several adapters are wanted here
-                model.load_adapter(str(folder), adapter_name=name)
-        finally:
-            transformers_logging.set_verbosity(level)
-        model.set_adapter(name)
-        _prove(folder, model, fingerprints[name])
-    model.set_adapter(next(iter(folders)))
 
 
 def save_merged(

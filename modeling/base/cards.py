@@ -28,12 +28,9 @@ def write_cards(system: System, results: dict[str, Any], run_dir: Path) -> None:
 
 
 def render_card(system: System, results: dict[str, Any], kind: str) -> str:
-    """The text of a card, front matter included.
+    """The text of a card, front matter included, of the facts of `results.evaluate_run`.
 
-    Args:
-        system: The system, for tags, citation and usage.
-        results: Facts of the run, from `modeling.base.results.evaluate_run`.
-        kind: `merged`, `adapter`, or `released`: the adapter as it comes with this project.
+    `kind` is `merged`, `adapter`, or `released`: the adapter as it comes with this project.
     """
     prose = RELEASED / results["system"] / "README.md"
     # a model that has no embeddings has no examples, and its own usage alone

@@ -21,7 +21,7 @@ from transformers.utils import logging
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
 from modeling.base import names
-from modeling.base.adapters import CONFIG, FINGERPRINT, attach_adapters, load_adapter, load_merged, read_json_file
+from modeling.base.adapters import CONFIG, FINGERPRINT, load_adapter, load_merged, read_json_file
 from modeling.base.names import BUNDLED, bundled_folder, check_model, released_models
 
 BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
@@ -44,14 +44,9 @@ class Backbone:
 
 
 def resolve(base: str, base_id: str | None = None) -> Backbone:
-    """Finds a base encoder.
+    """Finds a base encoder: `bundled`, a local folder with the Hub id to publish for it, or a Hub id.
 
-    Args:
-        base: `bundled`, a local folder, or a Hub id.
-        base_id: Hub id to publish for a local folder.
-
-    Raises:
-        ValueError: If a local folder has no known Hub id, or the bundled encoder is not installed.
+    A folder without a known Hub id, or a bundled encoder that is not installed, is a ValueError.
     """
     if base_id is not None and not re.fullmatch(_HUB_ID, base_id):
         raise ValueError(f"--base-id {base_id!r} must look like organisation/name")
@@ -70,19 +65,11 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
 
 
 def load_backbone(backbone: Backbone, max_length: int | None = None) -> SentenceTransformer:
-    """Loads a base encoder that returns unit vectors.
+    """Loads a base encoder, from `resolve`, that returns unit vectors and knows the Hub id of its base.
 
-    Args:
-        backbone: From `resolve`.
-        max_length: Tokens per text; the encoder's own limit if None.
-
-    Returns:
-        The encoder, which knows the Hub id of its base; a Normalize module is added where it has none, because the
-        stance losses are defined on unit vectors.
-
-    Raises:
-        ValueError: If the encoder cannot be loaded (the message names the offline way out), or has fewer positions
-            than `max_length`.
+    It reads `max_length` tokens of a text, or as many as it can if that is None. A Normalize module is added where it
+    has none, because the stance losses are defined on unit vectors. An encoder that cannot be loaded, or has fewer
+    positions than that, is a ValueError.
     """
     try:
         model = SentenceTransformer(backbone.path, local_files_only=constants.HF_HUB_OFFLINE)
@@ -179,42 +166,6 @@ def unreachable(source: str | Path, error: Exception) -> str:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-
-
-@_quietly()
-def load_adapters(*sources: str | Path) -> SentenceTransformer:
-    """Loads several adapters into one encoder, which is switched between them by name; each adds some two percent.
-
-    Args:
-        *sources: Released models, runs, or adapter folders, at least one, each called by its name, or its run's.
-
-    Returns:
-        The encoder, with the first adapter switched on: `set_adapter(NAME)` switches to another,
-        `disable_adapters()` to the base, `enable_adapters()` back.
-
-    Raises:
-        AdapterError: If a folder is damaged, does not reproduce its model, has another base than the first, or has
-            heads beside its adapter, which would not be switched with it.
-        ValueError: If there is no adapter at a source, or two have the same name.
-
-    Examples:
-        >>> model = load_adapters("stance-minilm", "senticse-minilm")   # doctest: +SKIP
-        >>> by_stance = model.encode("Trams should be free.")           # doctest: +SKIP
-        >>> model.set_adapter("senticse-minilm")                        # doctest: +SKIP
-    """
-    folders: dict[str, Path] = {}
-    for folder in map(adapter_folder, sources):
-        place = folder.resolve()
-        # peft makes modules of the names, which must not have dots
-        name = (place.parent if place.name == "adapter" else place).name.replace(".", "-")
-        if name in folders:
-            raise ValueError(f"two adapters are called {name!r}: rename one of the folders")
-        folders[name] = folder
-    if not folders:
-        raise ValueError("name at least one adapter")
-    model = load_backbone(base_of(next(iter(folders.values()))))
-    attach_adapters(model, folders)
-    return model
 
 
 def local_folder(source: str | Path) -> Path:

@@ -28,22 +28,13 @@ def recipe_sources(recipe: Recipe) -> tuple[list[str], list[str]]:
 
 
 class Side:
-    """The texts and motions of one split of some sources.
-
-    Args:
-        sources: See `load_source`.
-        split: Configurations without it are passed over.
-        cache: Where prepared data are kept.
-        configs: Configurations whose texts are read; None: all that there are.
+    """The texts and motions of one split of some sources, of the configurations `configs`, or of all.
 
     Attributes:
         texts: Columns `corpus`, `letters` (`quality.bare` of the text), `place` and `text`: each text of a corpus once,
             with the first of its places. `kialo/pairs[12]` is row 12 of the split in the configuration `pairs`.
         motions: Columns `corpus`, `group` and `motion`, for each group the title and theses of its tree, or the
             statements that its texts are for or against.
-
-    Raises:
-        ValueError: If a source cannot be loaded, or has none of the configurations in this split.
     """
 
     def __init__(self, sources: Sequence[str], split: str, cache: Path, configs: Sequence[str] | None = None) -> None:
@@ -96,17 +87,10 @@ def shared_texts(train: Side, test: Side) -> pd.DataFrame:
 
 
 def near_motions(train: Side, test: Side, vectors: Callable[[list[str]], np.ndarray], least: float) -> pd.DataFrame:
-    """The test's groups with a motion near one of training.
+    """The test's groups with a motion whose cosine to one of training is above `least`, the nearest first.
 
-    Args:
-        train: What is trained on.
-        test: What is tested on.
-        vectors: Texts -> unit vectors of shape (texts, dimension).
-        least: Cosine in [-1, 1] above which two motions are near.
-
-    Returns:
-        Columns `corpus`, `group`, `cosine`, `train_corpus`, `train_group`, `motion` and `train_motion`: a row for each
-        such group, the nearest first, with the nearest two of the motions.
+    `vectors` gives unit vectors of texts. Columns `corpus`, `group`, `cosine`, `train_corpus`, `train_group`, and the
+    nearest two motions, `motion` and `train_motion`.
     """
     if train.motions.empty or test.motions.empty:
         return pd.DataFrame(columns=[*LISTED, "motion", "train_motion"])
@@ -132,16 +116,9 @@ def summary(test: Side, shared: pd.DataFrame, near: pd.DataFrame) -> pd.DataFram
 
 
 class LeftOut:
-    """Groups of corpora that are not tested on, as `opinion overlap -o` lists them.
+    """Groups that are not tested on: a CSV with columns `corpus` and `group`, as `opinion overlap -o` writes.
 
-    Args:
-        path: CSV with the columns `corpus` and `group`.
-
-    Attributes:
-        rows: Corpus -> test rows that were left out so far.
-
-    Raises:
-        ValueError: If it is no such table.
+    `rows` are the test rows that were left out so far, by corpus.
     """
 
     def __init__(self, path: Path) -> None:

@@ -35,16 +35,9 @@ def publish_run(
 ) -> list[dict[str, Any]]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
-    In the copies' cards `{{repo_id}}` and `{{adapter_repo_id}}` become the two names. Before anything is sent, the
-    staged copies are loaded and have to be what was trained.
-
-    Args:
-        run_dir: The run's folder; the staged copies go to `staged/` in it.
-        repo_id: "owner/name".
-        forbidden_texts: Training texts that no published file may hold, see `scan`.
-        dry_run: Stage, scan and prove only.
-        proved: The files were proved when they were saved just now: do not load the copies.
-        private, hub: See `push`; `hub` are its `token` and `endpoint`.
+    In the copies' cards, in `staged/`, `{{repo_id}}` and `{{adapter_repo_id}}` become the two names. Before anything is
+    sent, the copies are searched for `forbidden_texts`, the training's, and what else must not go out (see `scan`), and
+    loaded, unless the files were `proved` when they were saved just now: they have to be what was trained.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
@@ -104,18 +97,8 @@ def write_released_cards() -> None:
 def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[str] = ()) -> Path:
     """Writes `model_cards/NAME`: adapter with heads, card and plots, searched and proved like a publication.
 
-    Args:
-        system: The system; its recipe names run and model.
-        results: The facts of the run, which go beside the adapter.
-        forbidden_texts: Training texts, none of which may stand in the card.
-
-    Returns:
-        The folder. `load_model("NAME")` finds it.
-
-    Raises:
-        ValueError: If the run has no adapter, or its weights are too large.
-        StagingError: If there is anything that must not be published.
-        AdapterError: If the copy does not reproduce the trained model.
+    Returns the folder, which `load_model("NAME")` finds. A ValueError if the run has no adapter or a too large one, if
+    anything must not be published (StagingError), or if the copy does not reproduce the trained model (AdapterError).
     """
     recipe = system.recipe
     adapter, target = recipe.run_dir / "adapter", names.RELEASED / recipe.name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -29,24 +28,22 @@ def _join(value: Any) -> Any:
     return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _split(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """The parts of an option that names several, by commas or as a list; none of None."""
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
-    return [part.strip(" '\"[]") if isinstance(part, str) else part for part in parts]
-
-
-def _whole(value: Any) -> Any:
-    return float(value) if isinstance(value, str) and re.fullmatch(r"\d+e\d+", value) else value  # such as 1e4
+    parts = [part.strip() if isinstance(part, str) else part for part in parts]
+    return [part for part in parts if part not in (None, "")]
 
 
 _Names = Annotated[str | None, BeforeValidator(_join)]
 Source = Annotated[_Names, DataSource()]
 TestSource = Annotated[_Names, DataSource(evaluated=True)]
 OnlyTestSource = Annotated[_Names, DataSource(evaluated=True, only_test=True), Field(exclude=True)]
-Texts = Annotated[list[str], BeforeValidator(_split)]
-Positive = Annotated[int, BeforeValidator(_whole), Field(gt=0)]
+Texts = Annotated[list[str], BeforeValidator(listed)]
+Positive = Annotated[int, Field(gt=0)]
 PerSource = Annotated[
     Positive | list[Positive] | None,
-    BeforeValidator(lambda value: _split(value) if isinstance(value, str) and set(value) & set(",[") else value),
+    BeforeValidator(lambda value: listed(value) if isinstance(value, str) and "," in value else value),
     Field(description="sample of each source's rows, lest one drown the others: a number, or one each; none: all"),
 ]
 
@@ -293,12 +290,6 @@ def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:
         near = suggest(unknown, map(flag, [*SHARED, *kind.model_fields]))
         raise ValueError(f"recipes of {system} have no option {unknown}{near}")
     return validate(Recipe, {"name": name, "system": system, "options": validate(kind, own)} | shared)
-
-
-def listed(value: str | list[str] | None) -> list[str]:
-    """The parts of an option that names several, separated by commas; none of None."""
-    parts = value.split(",") if isinstance(value, str) else value or []
-    return [part.strip() for part in parts if part.strip()]
 
 
 def spell(value: Any) -> str:

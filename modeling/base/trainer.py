@@ -68,7 +68,7 @@ class Repairs:
         if self.is_world_process_zero():
             folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
             save_owned(self.owned, folder / LOSS_WEIGHTS)
-            _complete(folder, self.seconds)
+            write_json(folder / COMPLETE, {"seconds": self.seconds, "files": _digests(folder)})
 
     def _load_from_checkpoint(self, checkpoint_path: str) -> None:
         super()._load_from_checkpoint(checkpoint_path)
@@ -138,9 +138,7 @@ def load_weights(path: Path) -> dict[str, torch.Tensor]:
 def remove_broken_checkpoints(folder: Path, needs_best: bool) -> None:
     """Deletes checkpoints that a run cannot continue from, so that it does from the one before.
 
-    Args:
-        folder: Of a phase's checkpoints; it may have been moved since they were written.
-        needs_best: Whether a checkpoint is of use only together with the best one so far, which it names.
+    `needs_best`: whether one is of use only together with the best one so far, which it names.
     """
     for path in sorted(folder.glob("checkpoint-*"), key=lambda path: (len(path.name), path.name)):
         try:
@@ -150,20 +148,12 @@ def remove_broken_checkpoints(folder: Path, needs_best: bool) -> None:
             digests = _digests(path)
             if damaged := [name for name, digest in record["files"].items() if digests.get(name) != digest]:
                 raise ValueError(f"{', '.join(damaged)} is damaged")
-            state = read_json(path / "trainer_state.json")
-            if best := state.get("best_model_checkpoint"):
-                best = folder / Path(best).name
-                if needs_best and not best.is_dir():
-                    raise ValueError(f"the best one so far, {best.name}, is gone")
-                write_json(path / "trainer_state.json", state | {"best_model_checkpoint": str(best)})
-                _complete(path, record["seconds"])
+            best = read_json(path / "trainer_state.json").get("best_model_checkpoint")
+            if needs_best and best and not Path(best).is_dir():
+                raise ValueError(f"the best one so far, {Path(best).name}, is gone")
         except Exception as error:  # whatever is wrong with it, it cannot be continued from
             logger.warning("discarding %s (%s)", path, error)
             shutil.rmtree(path)
-
-
-def _complete(checkpoint: Path, seconds: float) -> None:
-    write_json(checkpoint / COMPLETE, {"seconds": seconds, "files": _digests(checkpoint)})
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -47,14 +47,9 @@ def unit_vectors(
 
 
 def movers_distance(left: Sequence, left_weights: Sequence, right: Sequence, right_weights: Sequence) -> float:
-    """Word Mover's distance: how far the words of a text have to be moved to be those of another (Kusner et al., 2015).
+    """Word Mover's distance (Kusner et al., 2015, equation 1): how far the words of a text move to be those of another.
 
-    Args:
-        left, right: Vectors of the words of either text, shapes (k, d) and (l, d), at least one each.
-        left_weights, right_weights: How often each occurs, shapes (k,) and (l,), above 0.
-
-    Returns:
-        Equation 1 on the cheapest transport, at least 0; of unit vectors at most 2.
+    Of vectors, shapes (k, d) and (l, d), and how often each occurs, above 0. At least 0, and of unit vectors at most 2.
     """
     import ot
 

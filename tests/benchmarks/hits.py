@@ -15,7 +15,7 @@ Vectors are kept in `--cache-dir`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -23,28 +23,86 @@ import numpy as np
 import pandas as pd
 from scipy.stats import bootstrap
 from sentence_transformers import SentenceTransformer
+from sklearn.metrics import roc_auc_score
 
+from dataset_scripts.base.schema import PRO
 from dataset_scripts.base.sources import load_split, source_name
 from dataset_scripts.base.tables import markdown, write_table
-from modeling.base.models import load_adapters
+from modeling.base.models import adapter_folder, base_of, load_backbone
 from modeling.base.vectors import Vectors
 from modeling.search.lenses import CROWDED, SIDE, crowding
-from modeling.stance.hits import FIRST, HitsEvaluator
 
+FIRST = 5  # texts that a person reads
+LEAST = 3  # texts that a statement needs on either side
 WEIGHTS = (0.2, 0.3, 0.5, 0.7, 1.0)
 CROWDINGS = (0.0, 0.5, 0.75, 1.0)
 CANDIDATES = (8, 12, 20)
 NEGATIONS = {"it is not true that": "It is not true that {}", "it is wrong to say that": "It is wrong to say that {}"}
 
 
+class Hits:
+    """Statements of families asked among the texts of all of them: are the first texts on a statement, and for it?
+
+    A text of another statement is a miss, on the same debate, too. A text that is the statement itself is no answer.
+
+    Args:
+        rows: Columns of `dataset_scripts.base.schema.FAMILIES`; rows without a statement are left out.
+        statements: Size of the seeded sample of statements with three texts on either side; None takes all.
+        side: Texts of either side of a statement at most, a seeded sample.
+    """
+
+    def __init__(self, rows: Mapping[str, Sequence], statements: int | None = 90, side: int = 6, seed: int = 0) -> None:
+        frame = pd.DataFrame({name: rows[name] for name in ("text", "statement", "group")})
+        frame = frame.assign(pro=np.asarray(rows["side"]) == PRO)
+        frame = frame[frame["statement"] != ""].drop_duplicates(["text", "statement", "group"])
+        counts = frame.groupby(["group", "statement"])["pro"].agg(["sum", "size"])
+        usable = counts[(counts["sum"] >= LEAST) & (counts["size"] - counts["sum"] >= LEAST)]
+        if usable.empty:
+            raise ValueError(f"no statement has {LEAST} texts for and {LEAST} against it")
+        usable = usable.sample(min(statements or len(usable), len(usable)), random_state=seed)
+        families = frame.set_index(["group", "statement"]).loc[usable.index].sample(frac=1, random_state=seed)
+        families = families.groupby(["group", "statement", "pro"], sort=True).head(side).reset_index()
+        asked = families.drop_duplicates(["group", "statement"])
+        self.statements, self.texts = asked["statement"].tolist(), families["text"].tolist()
+        number = families.groupby(["group", "statement"], sort=False).ngroup().to_numpy()
+        self.on = number == np.arange(len(asked))[:, None]  # (statements, texts)
+        self.pro = self.on & families["pro"].to_numpy()
+        self.own = np.array([[text == statement for text in self.texts] for statement in self.statements])
+
+    def first(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of each statement, shape (statements,): how many of its first five texts are for it, and on it."""
+        places = np.argsort(-np.where(self.own, -np.inf, scores), axis=1, kind="stable")[:, :FIRST]
+        return tuple(np.take_along_axis(each, places, axis=1).sum(axis=1) for each in (self.pro, self.on))
+
+    def metrics(self, scores: np.ndarray) -> dict[str, float | int | None]:
+        """Shares of the first five texts, one with its interval over statements; mean AUROC of topic and of side."""
+        first_pro, first_on = self.first(scores)
+        families = list(zip(self.on, self.pro, ~self.own, scores, strict=True))
+        of_topic = [roc_auc_score(on[other], values[other]) for on, _, other, values in families]
+        of_side = [roc_auc_score(pro[on], values[on]) for on, pro, _, values in families]
+        drawn = np.random.default_rng(0).integers(len(first_pro), size=(2_000, len(first_pro)))
+        low, high = np.percentile(first_pro[drawn].mean(axis=1) / FIRST, [2.5, 97.5])
+        return {
+            "for_at_5": float(first_pro.mean()) / FIRST,
+            "low": float(low),
+            "high": float(high),
+            "on_at_5": float(first_on.mean()) / FIRST,
+            "side_at_5": float(first_pro.sum() / first_on.sum()) if first_on.any() else None,
+            "topic_auroc": float(np.mean(of_topic)),
+            "side_auroc": float(np.mean(of_side)),
+            "statements": len(self.statements),
+            "texts": len(self.texts),
+        }
+
+
 def cosines(
-    evaluator: HitsEvaluator, model: SentenceTransformer, cache: Path, negated: bool
+    hits: Hits, model: SentenceTransformer, cache: Path, negated: bool
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """By one lens: cosines of statements and of their negations with texts, and the vectors of statements and texts."""
-    embed, asked = Vectors(model, cache), {"": evaluator.statements}
+    embed, asked = Vectors(model, cache), {"": hits.statements}
     for name, frame in NEGATIONS.items() if negated else ():
-        asked[name] = [frame.format(text[0].lower() + text[1:]) for text in evaluator.statements]
-    texts = embed(evaluator.texts)
+        asked[name] = [frame.format(text[0].lower() + text[1:]) for text in hits.statements]
+    texts = embed(hits.texts)
     vectors = {name: embed(statements) for name, statements in asked.items()}
     return {name: each @ texts.T for name, each in vectors.items()}, vectors[""], texts
 
@@ -58,7 +116,7 @@ def among(topic: np.ndarray, side: np.ndarray, count: int) -> np.ndarray:
 
 
 def ways(
-    evaluator: HitsEvaluator, model: SentenceTransformer, cache: Path, scales: list[float], towards: int = 1
+    hits: Hits, model: SentenceTransformer, cache: Path, scales: list[float], towards: int = 1
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Names and scores, shape (statements, texts); without scales only what was chosen, and its parts.
 
@@ -66,7 +124,7 @@ def ways(
     """
     everything = bool(scales)
     model.disable_adapters()
-    by_topic, _, texts = cosines(evaluator, model, cache, everything)
+    by_topic, _, texts = cosines(hits, model, cache, everything)
     topic, crowd = by_topic[""], crowding(texts)
     spread = {crowded: topic - crowded * crowd for crowded in (CROWDINGS if everything else (0, CROWDED))}
     for crowded, scores in spread.items():
@@ -79,7 +137,7 @@ def ways(
     for scale in scales or [1.0]:
         for layer, scaling in zip(layers, trained, strict=True):
             layer.scaling = {name: scale * value for name, value in scaling.items()}
-        by_side, asked, texts = cosines(evaluator, model, cache, everything)
+        by_side, asked, texts = cosines(hits, model, cache, everything)
         side, of = towards * by_side[""], "side" if scale == 1 else f"side at {scale:g}"
         yield of, by_side[""]
         for crowded, weight in product(spread, WEIGHTS if everything else (SIDE,)):
@@ -88,10 +146,10 @@ def ways(
             return
         chosen, name = spread[CROWDED], f"topic - {CROWDED:g} crowding"
         for count in CANDIDATES:
-            hidden = np.where(evaluator.own, -3, topic)
+            hidden = np.where(hits.own, -3, topic)
             yield f"{count} first of topic, by {of}", among(hidden, side, count)
             yield f"{count} first of topic, by {of} - topic", among(hidden, side - topic, count)
-            yield f"{count} first of {name}, by {of}", among(np.where(evaluator.own, -3, chosen), side, count)
+            yield f"{count} first of {name}, by {of}", among(np.where(hits.own, -3, chosen), side, count)
         for negation, weight in product(NEGATIONS, WEIGHTS):
             contrast = chosen + weight * (side - 0.5 * by_side[negation])
             yield f"{name} + {weight:g} ({of} - 0.5 {of} of '{negation}')", contrast
@@ -114,7 +172,9 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, help="table to write (.csv, .parquet)")
     parser.add_argument("--cache-dir", type=Path, default=Path(".cache/hits"))
     options = parser.parse_args()
-    model, table = load_adapters(options.model), []
+    folder, table = adapter_folder(options.model), []
+    model = load_backbone(base_of(folder))
+    model.load_adapter(str(folder))
     towards = -1 if options.counter else 1
     scales = [] if options.chosen or options.counter else [float(scale) for scale in options.scales.split(",")]
     for data in options.data.split(","):
@@ -122,16 +182,15 @@ def main() -> None:
         rows = {column: np.asarray(rows[column]) for column in rows.column_names}
         if options.counter:
             rows["side"] = 1 - rows["side"]
-        evaluator = HitsEvaluator(rows, options.statements, title="", dataset=name, dataset_id=name)
+        hits = Hits(rows, options.statements)
         alone = None
-        for way, scores in ways(evaluator, model, options.cache_dir, scales, towards):
-            found = evaluator.first(scores)[0] / FIRST
+        for way, scores in ways(hits, model, options.cache_dir, scales, towards):
+            found = hits.first(scores)[0] / FIRST
             alone = found if alone is None else alone  # the first way is the base alone
-            low, high = evaluator.intervals(scores)["for_at_5"]
-            row = {"way": way, "data": name, "for_at_5": found.mean(), "low": low, "high": high}
+            row = {"way": way, "data": name} | hits.metrics(scores)
             gain = bootstrap([found - alone], np.mean, method="percentile", rng=0).confidence_interval
             row |= {"gain": (found - alone).mean(), "gain_low": gain.low, "gain_high": gain.high}
-            table.append(row | evaluator.metrics(scores))
+            table.append(row)
     frame = pd.DataFrame(table)
     means = frame.groupby("way")["for_at_5"].transform("mean")
     frame = frame.assign(mean=means).sort_values(["mean", "way"], ascending=[False, True], kind="stable")

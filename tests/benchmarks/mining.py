@@ -1,8 +1,7 @@
-"""What mining the tweet stream costs: reading beside unpacking and parsing alone, growth, co-pairs against a scan.
+"""What mining the tweet stream costs: reading beside unpacking and parsing alone, and growth.
 
     python -m tests.benchmarks.mining reading ~/stream     # real or synthetic minutes
     python -m tests.benchmarks.mining growth               # 1, 10 and 100 synthetic minutes
-    python -m tests.benchmarks.mining pairs                # co-pairs of 10,000 to 1,000,000 replies
 
 Every run has a process of its own. Seconds are those of the processor, of all its processes together, after the
 libraries were loaded. Unpacking and parsing alone is measured in the same minute, since how much a processor does
@@ -15,7 +14,6 @@ import argparse
 import bz2
 import multiprocessing
 import os
-import random
 import tempfile
 import threading
 import time
@@ -68,40 +66,6 @@ def mine(files: list[Path], folder: Path) -> dict[str, float]:
     }
 
 
-def co_pairs(count: int, folder: Path, scan: bool) -> dict[str, float]:
-    """Two answers to each tweet out of `count` replies by the miner, or by searching all replies for each tweet."""
-    import pandas as pd
-
-    from dataset_scripts.twitter_stream import pairing, sets
-    from dataset_scripts.twitter_stream.engine import start_engine
-    from dataset_scripts.twitter_stream.options import MiningOptions
-
-    draw = random.Random(0)
-    owners = [int(count * draw.random() ** 2.2) * 0x9E3779B97F4A7C15 % 2**64 for _ in range(count)]
-    rows = {
-        "kind": ["reply"] * count,
-        "state": [0] * count,
-        "number": [0] * count,
-        "owner": owners,
-        "text": [f"an answer of more than twenty characters, {draw.getrandbits(40)}" for _ in range(count)],
-        "child": [draw.getrandbits(64) for _ in range(count)],
-    }
-    frame = pd.DataFrame(rows).astype({"state": "int8", "owner": "uint64", "child": "uint64"})
-    if scan:
-        begin, replies = seconds(), frame["owner"].value_counts()
-        for owner in replies.index[replies > 1]:
-            frame[frame["owner"] == owner].sample(2, random_state=0)
-        return {"seconds": seconds() - begin}
-    start_engine("native")
-    (folder / "shard-0" / "bucket=0").mkdir(parents=True)
-    frame.to_parquet(folder / "shard-0" / "bucket=0" / "rows.parquet")
-    begin = seconds()
-    options = MiningOptions(pairs=None)
-    files, _ = pairing.pair([folder / "shard-0"], folder / "work", options, 1, [])
-    counts = sets.write_set("coreply", files, sets.held_out_texts(files), folder, options)
-    return {"seconds": seconds() - begin, "pairs": counts["pairs found"]}
-
-
 def seconds() -> float:
     """Seconds of the processor that this process and all below it have used."""
     total = 0.0
@@ -137,34 +101,18 @@ def measured(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[s
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("reading", "growth", "pairs"))
+    parser.add_argument("what", choices=("reading", "growth"))
     parser.add_argument(
         "folder", type=Path, nargs="?", help="of *.json.bz2; for growth where synthetic minutes are kept"
     )
-    parser.add_argument("--sizes", help="minutes or replies, by commas")
+    parser.add_argument("--sizes", default="1,10,100", help="of growth: minutes (default: %(default)s)")
     options = parser.parse_args()
-    sizes = [
-        int(size)
-        for size in (options.sizes or {"growth": "1,10,100"}.get(options.what, "10000,100000,1000000")).split(",")
-    ]
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        if options.what == "pairs":
-            for size in sizes:
-                ours = measured(co_pairs, size, Path(temporary, str(size)), False)
-                text = (
-                    f"{size:,} replies: {ours['pairs']:,} co-pairs in {ours['seconds']:.2f} s, {ours['mib']:,.0f} MiB"
-                )
-                if size <= 100_000:
-                    scan = measured(co_pairs, size, Path(temporary), True)["seconds"]
-                    text += f"; a scan for each tweet takes {scan / ours['seconds']:.1f} times as long"
-                print(text, flush=True)
-            return
-        runs = (
-            [sorted(folder.rglob("*.json.bz2"))]
-            if options.what == "reading"
-            else [stream.write(folder, n) for n in sizes]
-        )
+        if options.what == "reading":
+            runs = [sorted(folder.rglob("*.json.bz2"))]
+        else:
+            runs = [stream.write(folder, int(size)) for size in options.sizes.split(",")]
         for number, files in enumerate(runs):
             begin = time.perf_counter()
             ours = measured(mine, files, Path(temporary, f"run-{number}"))

@@ -42,7 +42,6 @@ def test_wrong_words(words, message):
     [
         ["stance-demo", "--epochs", "3", "--max_steps", "-1", "--no-lora", "--margin=0.3", "--data", "a", "--data=b"],
         ["--epochs=3", "--max-steps=-1", "--lora=false", "--margin", "0.3", "--data=a,b"],  # of the default recipe
-        ["--no-lora", "--epochs", "3", "--margin", "0.2", "--margin", "0.3", "--data", "[a, b]"],
     ],
 )
 def test_ways_to_write_options(words):

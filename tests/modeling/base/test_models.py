@@ -13,9 +13,9 @@ from transformers import AutoConfig, AutoModel
 
 from dataset_scripts.base.files import read_json, write_json
 from modeling.base import models, names
-from modeling.base.adapters import ATTENTION, AdapterError, add_lora, distance, lora_targets, save_adapter
-from modeling.base.models import BUNDLED_ID, Backbone, load_adapters, load_backbone, load_model, resolve
-from tests.tiny import adapted, save_run
+from modeling.base.adapters import ATTENTION, add_lora, distance, lora_targets
+from modeling.base.models import BUNDLED_ID, Backbone, load_backbone, load_model, resolve
+from tests.tiny import save_run
 
 TEXTS = ["we love the trams every day", "they hate it"]
 SAME = 1e-4  # of the length of the vectors: merging adds in another order, processors differ in the sixth digit
@@ -194,51 +194,3 @@ def test_the_base_of_an_adapter_is_where_its_run_found_it(run_folder, tiny_base)
     (run_folder / "recipe.json").unlink()
     with pytest.raises(ValueError, match="the encoder 'org/of-nobody' could not be loaded"):
         load_model(run_folder / "adapter")
-
-
-@pytest.fixture
-def two_adapters(tiny_base, tmp_path, base_is_bundled):
-    """Folders of two different adapters of one base."""
-    base = load_backbone(models.resolve("bundled"))
-    for rank, name in ((2, "calm"), (4, "loud")):
-        save_adapter(adapted(tiny_base, BUNDLED_ID, rank, seed=rank), tmp_path / name / "adapter", base)
-    return tmp_path / "calm", tmp_path / "loud" / "adapter"
-
-
-def test_adapters_are_switched_on_one_base(two_adapters, loads):
-    loads.clear()
-    model = load_adapters(*two_adapters)
-    assert len(loads) == 1
-    base = load_model("bundled")
-    calm, loud = (load_model(folder).encode(TEXTS) for folder in (two_adapters[0] / "adapter", two_adapters[1]))
-    assert np.abs(calm - loud).max() > 0.01
-    assert distance(model.encode(TEXTS), calm) < SAME  # the first is on
-    model.set_adapter("loud")
-    assert distance(model.encode(TEXTS), loud) < SAME
-    model.disable_adapters()
-    assert distance(model.encode(TEXTS), base.encode(TEXTS)) < SAME
-    model.enable_adapters()
-    model.set_adapter("calm")
-    assert distance(model.encode(TEXTS), calm) < SAME
-    # 2 layers x 4 projections of 32 x 32, ranks 2 and 4, and the base once
-    added = sum(p.numel() for p in model.parameters()) - sum(p.numel() for p in base.parameters())
-    assert added == 2 * 4 * (2 + 4) * (32 + 32)
-
-
-def test_adapters_that_cannot_be_loaded_together(two_adapters):
-    calm, loud = two_adapters
-    for sources, message in (
-        ([calm, calm / "adapter"], "two adapters are called 'calm'"),
-        (["noon"], "there is no adapter at 'noon'"),
-        ([], "at least one"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            load_adapters(*sources)
-    config = read_json(loud / "adapter_config.json")
-    write_json(loud / "adapter_config.json", config | {"base_model_name_or_path": "org/other"})
-    with pytest.raises(AdapterError, match="foreign base: trained on 'org/other', loaded onto 'sentence-transformers"):
-        load_adapters(*two_adapters)
-    shutil.copy(calm / "adapter" / "fingerprint.json", loud)
-    write_json(loud / "adapter_config.json", config)
-    with pytest.raises(AdapterError, match="does not reproduce"):
-        load_adapters(*two_adapters)

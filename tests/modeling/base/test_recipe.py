@@ -42,10 +42,8 @@ def test_values_of_the_file(own):
     ("option", "text", "value"),
     [
         ("learning_rate", "2e-4", 0.0002),
-        ("max_train_rows", "1e4", 10000),
         ("lora", "false", False),
         ("data", "demo,org/kialo", ["demo", "org/kialo"]),
-        ("data", "[demo, org/kialo]", ["demo", "org/kialo"]),
         ("lora_targets", "none", None),
         ("margin", "1", 1.0),
         ("filter_pairs", "none", None),

@@ -17,7 +17,7 @@ from dataset_scripts.base.files import read_json, write_json, write_text
 from modeling.base import models, names
 from modeling.base import publish as hub
 from modeling.base.adapters import AdapterError, add_lora, save_adapter, save_merged
-from modeling.base.models import BUNDLED_ID, load_adapters, load_backbone, load_model, resolve
+from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import DESCRIPTION, WEIGHTS, attach_heads, encoder_of, heads_of, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
@@ -281,11 +281,6 @@ def test_heads_that_diverged_are_not_saved(tiny_base, tmp_path):
     with pytest.raises(AdapterError, match=r"the heads return NaN \(logits\)"):
         save_adapter(model, tmp_path / "adapter", load_backbone(backbone), SimpleNamespace(save_modules=save_heads))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_adapter_with_heads_is_not_switched(run):
-    with pytest.raises(AdapterError, match=r"modules beside its adapter, .*load it alone, with load_model"):
-        load_adapters(run[0])
 
 
 # Released and published

@@ -134,16 +134,6 @@ def names(evaluators):
     return [evaluator.name for evaluator in evaluators]
 
 
-def test_evaluators_embed_nothing_before_they_are_asked(make, monkeypatch):
-    monkeypatch.setattr(module, "load_backbone", lambda *arguments: pytest.fail("loaded"))
-    stance, filtered, similarity = make().evaluators("test")
-    assert names([stance, filtered, similarity]) == ["stance", "stance_filtered", "similarity"]
-    assert {evaluator.dataset for evaluator in (stance, filtered, similarity)} == {"tiny-debates (test)"}
-    assert {evaluator.dataset_id for evaluator in (stance, filtered)} == {"tiny-debates"}  # never a local path
-    # checkpoints are chosen by a metric of the first evaluator
-    assert f"{stance.name}_{stance.headline[0]}" == StanceSystem.PRIMARY
-
-
 def test_pairs_that_the_base_finds_similar(make, monkeypatch):
     # of 66 test pairs the first twelve are above 0.5: 6 agree, 6 oppose; exactly 0.5 is not above it
     monkeypatch.setattr(module, "pair_similarities", lambda *rest: np.array([[0.51] * 12 + [0.5] * 54]))
@@ -155,14 +145,14 @@ def test_pairs_that_the_base_finds_similar(make, monkeypatch):
     assert "base cosine above 0.5" in filtered.title
 
 
-def sources(monkeypatch, splits):
-    """Every configuration has these splits of six rows."""
-    texts = {"sentence1": list("abcdef"), "sentence2": list("ghijkl")}
-    rows = Dataset.from_dict(texts | {"label": [0, 1, 2, 0, 1, 2], "score": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]})
-    monkeypatch.setattr("dataset_scripts.base.sources.load_source", lambda *arguments: dict.fromkeys(splits, rows))
-
-
 def test_what_is_for_testing_only(make, tiny_data, monkeypatch):
+    system = make(inference=tiny_data, max_eval_rows=4, max_test_rows=5)
+    testing, validating = system.evaluators("test"), system.evaluators("validation")
+    assert names(testing) == ["stance", "stance_filtered", "similarity", "inference"]
+    assert f"{testing[0].name}_{testing[0].headline[0]}" == StanceSystem.PRIMARY
+    assert {evaluator.dataset for evaluator in testing} == {"tiny-debates (test)"}  # never a local path
+    assert names(validating) == ["stance", "similarity"]
+    assert [evaluator.rows for evaluator in (validating[0], testing[0], testing[3])] == [4, 5, 5]
     system = make(alignment=tiny_data, similarity="none")
     tweets, on_topic = system.evaluators("test")[-2:]
     assert names(system.evaluators("validation")) == ["stance"]
@@ -176,13 +166,6 @@ def test_what_is_for_testing_only(make, tiny_data, monkeypatch):
     # a collection whose texts have no topic
     monkeypatch.setattr(module, "has_config", lambda source, config: False)
     assert names(system.evaluators("test")) == ["stance", "stance_filtered", "alignment"]
-    sources(monkeypatch, ["validation", "test"])
-    system = make(inference="org/sick", similarity="org/stsb", max_eval_rows=4, max_test_rows=5)
-    testing, validating = system.evaluators("test"), system.evaluators("validation")
-    assert names(testing) == ["stance", "stance_filtered", "similarity", "inference"]
-    assert names(validating) == ["stance", "similarity"]
-    assert [evaluator.dataset for evaluator in testing[2:]] == ["org/stsb (test)", "org/sick (test)"]
-    assert [evaluator.rows for evaluator in (validating[0], testing[0], testing[3])] == [4, 5, 5]
 
 
 def test_targets_are_measured_on_their_test_split_at_the_end(make, monkeypatch):

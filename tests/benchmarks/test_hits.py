@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from modeling.stance import hits
-from modeling.stance.hits import HitsEvaluator
-from tests.modeling.base.test_evaluation import FACTS
+from tests.benchmarks import hits
+from tests.benchmarks.hits import Hits
 
 
 def families(*sizes):
@@ -19,43 +18,42 @@ def families(*sizes):
     return dict(zip(("text", "statement", "side", "group"), map(list, zip(*rows, strict=True)), strict=True))
 
 
-def scored(evaluator, *orders):
+def scored(asked, *orders):
     """Scores by which each statement finds the texts in an order; all others come behind, as they are listed."""
-    scores = -np.arange(evaluator.rows, dtype=float) * np.ones((len(orders), 1))
+    scores = -np.arange(len(asked.texts), dtype=float) * np.ones((len(orders), 1))
     for row, order in zip(scores, orders, strict=True):
         for rank, text in enumerate(order):
-            row[evaluator.texts.index(text)] = 10 - rank
+            row[asked.texts.index(text)] = 10 - rank
     return scores
 
 
 def test_the_first_five_of_each_statement(monkeypatch):
     rows = families(3, 3, 2)  # the third has too few
     rows["text"][0] = "s1"  # which statement s1 does not find, being it
-    evaluator = HitsEvaluator(rows, statements=None, **FACTS)
-    assert (evaluator.statements, evaluator.rows) == (["s0", "s1"], 12)
+    asked = Hits(rows, statements=None)
+    assert (asked.statements, len(asked.texts)) == (["s0", "s1"], 12)
     first = ["s1", "p1 s0", "c0 s0", "p0 s1", "c0 s1"]
     second = ["s1", "p0 s1", "p1 s1", "p2 s1", "c0 s1", "c1 s1"]
-    scores = scored(evaluator, first, second)
-    figures = evaluator.metrics(scores)
+    scores = scored(asked, first, second)
+    figures = asked.metrics(scores)
     assert figures["for_at_5"] == pytest.approx((2 + 3) / 10)
     assert figures["on_at_5"] == pytest.approx((3 + 5) / 10)
     assert figures["side_at_5"] == pytest.approx(5 / 8)
     # of s0, two of three before all against it, and the third, which may lie anywhere behind c0
-    lower = evaluator.texts.index("p2 s0")
-    behind = sum(evaluator.texts.index(f"c{number} s0") > lower for number in (1, 2))
+    lower = asked.texts.index("p2 s0")
+    behind = sum(asked.texts.index(f"c{number} s0") > lower for number in (1, 2))
     assert figures["side_auroc"] == pytest.approx(((6 + behind) / 9 + 1) / 2)
-    low, high = evaluator.intervals(scores)["for_at_5"]
-    assert (low, high) == (0.4, 0.6)  # of two statements, one may be drawn twice
+    assert (figures["low"], figures["high"]) == (0.4, 0.6)  # of two statements, one may be drawn twice
     monkeypatch.setattr(hits, "FIRST", 2)
-    assert evaluator.metrics(scores)["for_at_5"] == 1
+    assert asked.metrics(scores)["for_at_5"] == 1
 
 
 def test_samples_are_seeded_and_hold_no_more_than_asked():
     rows = families(*[8] * 20)
-    one, again, other = (HitsEvaluator(rows, 5, 4, seed, **FACTS) for seed in (0, 0, 1))
-    assert (len(one.statements), one.rows) == (5, 40)
+    one, again, other = (Hits(rows, 5, 4, seed) for seed in (0, 0, 1))
+    assert (len(one.statements), len(one.texts)) == (5, 40)
     assert (one.texts, one.statements) == (again.texts, again.statements)
     assert one.texts != other.texts
     assert (one.on.sum(axis=1).tolist(), one.pro.sum(axis=1).tolist()) == ([8] * 5, [4] * 5)
     with pytest.raises(ValueError, match="no statement has 3 texts for and 3 against it"):
-        HitsEvaluator(families(2, 2), **FACTS)
+        Hits(families(2, 2))
