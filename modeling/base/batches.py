@@ -140,12 +140,8 @@ def embedding_in_chunks(model: SentenceTransformer, rows: int = 16, tokens: bool
     """Lets a model embed each batch in chunks of texts of similar length: the same vectors for less padding.
 
     The texts of a row differ in length, and a loss embeds several columns of a batch at once, so ordering rows alone
-    leaves half of a batch padding. Pays on CPUs, where the cost of a forward pass is that of its tokens.
-
-    Args:
-        model: The encoder. While the block runs its output has `sentence_embedding` alone.
-        rows: Texts per chunk.
-        tokens: Whether it has `token_embeddings`, too; those of padding mean nothing.
+    leaves half of a batch padding. Pays on CPUs, where the cost of a forward pass is that of its tokens. The output has
+    `sentence_embedding` and, if asked, `token_embeddings`, of which those of padding mean nothing.
     """
     forward = model.forward
 

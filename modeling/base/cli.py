@@ -17,12 +17,7 @@ LIMITS = {"gt": ">", "ge": "at least", "lt": "<", "le": "at most"}  # as pydanti
 
 
 def train(description: str, words: Sequence[str]) -> None:
-    """Runs a recipe, or a grid of them; what the user can mend ends the program with one line and status 2.
-
-    Args:
-        description: What `--help` says first.
-        words: `[RECIPE] [--option value ...] [--grid OPTION=VALUES ...]`.
-    """
+    """Runs `[RECIPE] [--option value ...] [--grid OPTION=VALUES ...]`; `--help` begins with the description."""
     with cli.friendly_errors():
         recipe, points = parse(description, words)
         # torch's threads wait for each other by spinning: beside another busy process steps took 3 to 10 times as long
@@ -37,13 +32,9 @@ def train(description: str, words: Sequence[str]) -> None:
 
 
 def parse(description: str, words: Sequence[str]) -> tuple[Recipe, list[tuple[dict[str, Any], Recipe]]]:
-    """Reads a command line; `--help` prints the options with the recipe's values and ends the program.
+    """Reads a command line: the recipe, and the points of the grid (empty without --grid).
 
-    Returns:
-        The recipe, and the points of the grid (empty without --grid).
-
-    Raises:
-        ValueError: With the option and the cure.
+    `--help` prints the options with the recipe's values and ends the program; ValueErrors name option and cure.
     """
     name, *words = words if words and not words[0].startswith("-") else [DEFAULT_RECIPE, *words]
     if {"-h", "--help"} & set(words):

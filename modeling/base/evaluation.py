@@ -156,17 +156,11 @@ def evaluate_models(
     caches: Mapping[str, Path],
     folder: Path | None,
 ) -> list[dict[str, Any]]:
-    """Evaluates models, label -> encoder, and draws the plots.
+    """Evaluates models, label -> encoder, and draws plots into `plots/` of a folder, if there is one.
 
-    Args:
-        evaluators: What is measured; one whose rows have nothing to measure is left out.
-        models: The encoders.
-        caches: Label -> folder where its vectors are kept, so that evaluators of the same texts share them.
-        folder: Plots go to its `plots/`; None draws none.
-
-    Returns:
-        Facts per evaluator, for JSON. `headline` and `measures` have full metric names, the latter with their meanings;
-        `figures` is label -> metric -> value, `intervals` label -> metric -> its two ends.
+    What has nothing to measure is left out; vectors are kept in the folder that `caches` has for a label. Returns facts
+    per evaluator, for JSON: `headline` and `measures` have full metric names, the latter with their meanings; `figures`
+    is label -> metric -> value, `intervals` label -> metric -> its two ends.
     """
     evaluations = []
     for each in evaluators:

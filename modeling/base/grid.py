@@ -19,12 +19,7 @@ Finished = list[tuple[dict[str, Any], dict[str, Any]]]
 def write_grid(finished: Finished, folder: Path) -> tuple[str, Path]:
     """Writes the tables of a grid into a file named after its axes: grids of one recipe do not replace each other's.
 
-    Args:
-        finished: (values of the axes, facts of the run as in its results.json) per point, at least one.
-        folder: Of the grid's runs.
-
-    Returns:
-        The tables as Markdown, and the file.
+    `finished` are (values of the axes, facts of the run as in its results.json) per point. Returns tables and file.
     """
     axes, facts = finished[0]
     seeds = " Ours is the mean over seeds ± their standard deviation." if SEED in axes else ""

@@ -44,23 +44,18 @@ def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Datase
         return rows
     base = load_backbone(system.backbone, recipe.max_length)
     texts = system.rows(recipe["replay"], "examples", "train")["text"]
-    rows = add_replay(rows, texts, base, system.cache / "embeddings", recipe.seed)
-    counts["generic texts for replay"] = len(set(rows[REPLAY_COLUMNS[0]]))
-    return rows
-
-
-def add_replay(rows: Dataset, texts: Sequence[str], base: SentenceTransformer, cache: Path, seed: int) -> Dataset:
-    """Gives every training row a generic text, `replay`, and one of those that the base finds most like it."""
-    columns = neighbours(texts, len(rows), base, cache, seed)
+    columns = neighbours(texts, len(rows), base, system.cache / "embeddings", recipe.seed)
+    counts["generic texts for replay"] = len(set(columns[0]))
     return concatenate_datasets([rows, Dataset.from_dict(dict(zip(REPLAY_COLUMNS, columns, strict=True)))], axis=1)
 
 
 def neighbours(
     texts: Sequence[str], pairs: int, base: SentenceTransformer, cache: Path, seed: int
 ) -> tuple[list[str], list[str]]:
-    """Pairs of a text and one of the 20 that the base finds most like it, as two columns.
+    """So many pairs of a text and one of the 20 that the base finds most like it, as two columns.
 
-    A seeded sample of 16,000 texts is used; fewer than two different ones are a ValueError.
+    Every text comes once before any comes again. A seeded sample of 16,000 texts is used; fewer than two different ones
+    are a ValueError.
     """
     distinct = sorted(set(texts))
     if len(distinct) < 2:
@@ -73,7 +68,6 @@ def neighbours(
     hits = semantic_search(vectors, vectors, top_k=min(NEIGHBOURS + 1, len(vectors)))
     nearest = [[hit["corpus_id"] for hit in row if hit["corpus_id"] != i] for i, row in enumerate(hits)]
     neighbour = [others[random.integers(len(others))] for others in nearest]
-    # every text once before any comes again
     passes = -(-pairs // len(distinct))
     order = np.concatenate([random.permutation(len(distinct)) for _ in range(passes)])[:pairs]
     return [distinct[i] for i in order], [distinct[neighbour[i]] for i in order]

@@ -301,12 +301,7 @@ def spell(value: Any) -> str:
 def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], Recipe]]:
     """The points of a grid search, each (values of the axes, recipe), with a folder of its own; none without axes.
 
-    Args:
-        recipe: The recipe all points share.
-        grid: Axes as `option=a,b,c` or `option=start:stop:step` (stop included).
-
-    Raises:
-        ValueError: If an axis is malformed or names an unknown option.
+    Axes are `option=a,b,c` or `option=start:stop:step` (stop included); a ValueError if one is malformed or unknown.
     """
     axes: dict[str, list[str]] = {}
     for axis in grid:

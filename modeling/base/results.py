@@ -108,11 +108,8 @@ def comparison(
 ) -> pd.DataFrame:
     """Our figures, and the paper's beside them where there are any.
 
-    Args:
-        results: Facts with `evaluations` and `paper`.
-        which: The `headline` or all `measures`.
-        heads: Label of a model -> head of its column.
-        base: Label of the untrained encoder, whose column stands beside that of the paper's; None if it has none.
+    `which` are the `headline` or all `measures`; `heads` is label of a model -> head of its column; `base` the label of
+    the untrained encoder, if it has a column, which stands beside that of the paper's.
     """
     evaluations, paper, columns = results["evaluations"], results["paper"], []
     if any(metric in paper for each in evaluations for metric in each["measures"]):

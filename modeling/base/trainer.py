@@ -29,13 +29,7 @@ class Repairs:
     """Mixed into a trainer of the library: what many processes and interruptions need.
 
     What a loss owns, such as the classifier of a softmax loss, is trained like the encoder: the library neither writes
-    it into checkpoints nor averages its gradients over processes.
-
-    Args:
-        seconds: Of training before this session.
-
-    Attributes:
-        owned: From `loss_parameters`.
+    it into checkpoints nor averages its gradients over processes. `seconds` are those of training before this session.
     """
 
     ARGUMENTS = SentenceTransformerTrainingArguments

@@ -51,17 +51,11 @@ class Vectors:
         self._vectors = np.empty((0, 0), np.float32)  # in memory; on disk they are mapped when they are asked for
 
     def __call__(self, texts: Sequence[str], batch_size: int = 128) -> np.ndarray:
-        """Embeds what is missing, `batch_size` texts per forward pass, and returns the vectors.
+        """Vectors of n texts, some of which may be the same; what is missing is embedded, `batch_size` at a time.
 
-        Args:
-            texts: n texts, at least one; the same one may come twice.
-
-        Returns:
-            Shape (n, dimension), float32, rows of length 1. A read-only memory map where the rows lie one after
-            another on disk, as those of new and distinct texts do; else a copy.
-
-        Raises:
-            ValueError: If there are no texts, a vector is not finite, or the files in the folder are damaged.
+        Returns shape (n, dimension), float32, rows of length 1: a read-only memory map where the rows lie one after
+        another on disk, as those of new and distinct texts do, else a copy. A ValueError if there are no texts, a
+        vector is not finite, or the files in the folder are damaged.
         """
         if not len(texts):
             raise ValueError("there are no texts to embed")
@@ -161,15 +155,9 @@ def _write_at(path: Path, offset: int, array: np.ndarray) -> None:
 def pair_similarities(
     model: SentenceTransformer | Vectors, columns: Sequence[Sequence[str]], folder: Path | None = None
 ) -> np.ndarray:
-    """Cosine similarities between all columns of rows, every distinct text embedded once.
+    """Cosine similarities between all k columns of n rows, every distinct text embedded once, vectors kept in a folder.
 
-    Args:
-        model: The encoder, or its vectors.
-        columns: k columns of n texts.
-        folder: Where vectors of an encoder are kept; None computes them in memory.
-
-    Returns:
-        Shape (k (k - 1) / 2, n), in [-1, 1]; for k = 3 the order is (0, 1), (0, 2), (1, 2).
+    Shape (k (k - 1) / 2, n), in [-1, 1]; for k = 3 the order is (0, 1), (0, 2), (1, 2).
     """
     index = {text: row for row, text in enumerate(dict.fromkeys(chain.from_iterable(columns)))}
     rows = [np.fromiter((index[text] for text in column), np.int64) for column in columns]

@@ -4,16 +4,14 @@ import copy
 
 import pytest
 import torch
-from datasets import Dataset
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 
 from modeling.base import keep
 from modeling.base.adapters import add_lora
-from modeling.base.keep import KeepSimilarityLoss, add_replay
+from modeling.base.keep import KeepSimilarityLoss, neighbours
 from modeling.base.models import load_backbone, resolve
 
 TEXTS = ["we love the trams every day", "good", "the town needs more parks and gardens for children in summer", "all"]
-ROWS = Dataset.from_dict({"anchor": [f"text {n}" for n in range(7)]})
 
 
 @pytest.fixture
@@ -105,18 +103,16 @@ def test_what_is_not_held_is_embedded_once(model):
 
 def test_every_replayed_text_is_used_once_before_any_comes_again(model, tmp_path):
     texts = ["trams are good", "parks are bad", "we love kites", "trams are good"]
-    rows = add_replay(ROWS, texts, model, tmp_path, seed=0)
-    assert rows["anchor"] == ROWS["anchor"]
-    assert sorted(rows["replay"][:3]) == sorted(set(texts)) == sorted(rows["replay"][3:6])
-    assert all(one != other for one, other in zip(rows["replay"], rows["replay_neighbour"], strict=True))
-    assert add_replay(ROWS, texts[::-1], model, tmp_path, seed=0).to_dict() == rows.to_dict()
+    one, other = pairs = neighbours(texts, 7, model, tmp_path, seed=0)
+    assert sorted(one[:3]) == sorted(set(texts)) == sorted(one[3:6]) and len(other) == 7
+    assert all(text != neighbour for text, neighbour in zip(one, other, strict=True))
+    assert neighbours(texts[::-1], 7, model, tmp_path, seed=0) == pairs
     with pytest.raises(ValueError, match="at least two different texts, got 1"):
-        add_replay(ROWS, texts[:1] * 2, model, tmp_path, seed=0)
+        neighbours(texts[:1] * 2, 7, model, tmp_path, seed=0)
 
 
 def test_its_neighbour_is_a_near_one(model, tmp_path, monkeypatch):
     monkeypatch.setattr(keep, "NEIGHBOURS", 1)
     texts = ["we love the trams every day", "we love the trams every night", "awful", "awful ."]
-    rows = add_replay(ROWS, texts, model, tmp_path, seed=0)
-    neighbour = dict(zip(rows["replay"], rows["replay_neighbour"], strict=True))
+    neighbour = dict(zip(*neighbours(texts, 4, model, tmp_path, seed=0), strict=True))
     assert neighbour[texts[0]] == texts[1] and neighbour[texts[2]] == texts[3]
