@@ -90,9 +90,7 @@ def alignment_precision(predictions, references, target: str, threshold: float, 
     totals = Counter(references)
     if not isinstance(target, str) or target not in totals:
         raise ValueError(f"target is {target!r}: pass one of the groups in references, {sorted(totals)}.")
-    if not isinstance(threshold, (int, float, np.number)) or not -1 <= threshold <= 1:
-        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
-    counts = Counter(references[i] for i in np.flatnonzero(predictions >= threshold))
+    counts = Counter(references[i] for i in np.flatnonzero(predictions >= check_threshold(threshold)))
     retrieved = counts.total()
     return {
         "precision": counts[target] / retrieved if retrieved else None,
@@ -113,6 +111,13 @@ def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict
             raise ValueError(f"k is {cutoff!r}: pass whole numbers from 1 to the number of texts, {len(predictions)}.")
     hits = np.cumsum(np.asarray(aligned)[np.argsort(-predictions, kind="stable")])
     return {int(cutoff): float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
+
+
+def check_threshold(threshold) -> float:
+    """The threshold as a float in [-1, 1], or a ValueError."""
+    if not isinstance(threshold, (int, float, np.number)) or not -1 <= threshold <= 1:
+        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
+    return float(threshold)
 
 
 def as_groups(values) -> list[str]:

@@ -9,9 +9,8 @@ import modeling
 from modeling.base import rooms
 from modeling.base.cli import parse
 from modeling.base.publish import publish_run
-from modeling.base.recipe import list_recipes, load_recipe
+from modeling.base.recipe import list_recipes
 from modeling.base.run import run
-from modeling.base.system import Data, System
 
 FILES = {
     "__init__.py": '''
@@ -94,12 +93,6 @@ def sixth(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("modeling.agreement")]:
         del sys.modules[name]
     vars(modeling).pop("agreement", None)
-
-
-def test_an_incomplete_system_cannot_be_made():
-    half = type("Half", (System,), {"load_data": lambda self: Data({}, [])})
-    with pytest.raises(TypeError, match=r"abstract methods .*evaluators.*phases"):
-        half(load_recipe("stance-demo"))
 
 
 def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformer
 
 from modeling.base.adapters import (
     FINGERPRINT,
@@ -213,11 +212,6 @@ def test_what_is_not_worth_saving(tiny_base, base, tmp_path):
     with pytest.raises(AdapterError, match="lower --learning-rate"):
         save_merged(model, tmp_path / "merged", base)
     assert [path.name for path in tmp_path.iterdir()] == ["trial"]  # nothing half-written is left
-
-
-def test_a_model_of_another_width_than_its_base_is_saved(tmp_path, base):
-    wider = SentenceTransformer(str(save_encoder(tmp_path / "wider", hidden_size=64)))
-    assert save_merged(wider, tmp_path / "merged", base).get_embedding_dimension() == 64
 
 
 def test_training_starts_from_another_adapter(run, copied, tiny_base):

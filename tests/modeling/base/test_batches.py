@@ -6,7 +6,6 @@ from itertools import chain
 import numpy as np
 import pytest
 import torch
-from accelerate.data_loader import BatchSamplerShard
 from datasets import Dataset
 
 from modeling.base import batches as batching
@@ -68,16 +67,6 @@ def test_seed_and_epoch_alone_decide(make):
     assert make(values, 4, epoch=1, seed=3, generator=torch.Generator().manual_seed(5)) == mine
     assert make(values, 4, epoch=2, seed=3) != mine
     assert make(values, 4, epoch=1, seed=4) != mine
-
-
-def test_two_processes_see_the_rows_of_one():
-    lengths = np.random.default_rng(1).integers(5, 200, size=43)  # ten batches of four, three rows left over
-    rows = Dataset.from_dict({"text": ["x" * length for length in lengths]})
-    sampler = LengthGroupedBatchSampler(rows, 4)
-    # accelerate hands each process its part of every batch, and the epoch to the attribute `sampler`
-    sampler.sampler.set_epoch(1)
-    shards = [list(BatchSamplerShard(sampler, 2, process, split_batches=True)) for process in (0, 1)]
-    assert [first + second for first, second in zip(*shards, strict=True)] == by_length(lengths, 4, epoch=1)
 
 
 def test_batches_of_whole_groups():

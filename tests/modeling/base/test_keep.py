@@ -90,17 +90,6 @@ def test_replayed_columns_are_held_and_hidden_from_the_loss(model):
     torch.testing.assert_close(parts["task"], loss.loss.compute_loss_from_embeddings(triplets, None))
 
 
-def test_what_is_not_held_is_embedded_once(model):
-    add_lora(model, rank=4)
-    passes = []
-    model[0].register_forward_pre_hook(lambda *arguments: passes.append(1))
-    for weight, expected in ((0.0, 3 + 2 + 2), (1.0, 5 + 5)):  # two columns are replayed
-        passes.clear()
-        loss = KeepSimilarityLoss(model, triplet_loss(model), weight, replay_weight=1.0)
-        loss(columns(model, *[TEXTS[:2]] * 5), None)
-        assert len(passes) == expected
-
-
 def test_every_replayed_text_is_used_once_before_any_comes_again(model, tmp_path):
     texts = ["trams are good", "parks are bad", "we love kites", "trams are good"]
     one, other = pairs = neighbours(texts, 7, model, tmp_path, seed=0)

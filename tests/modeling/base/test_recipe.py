@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from modeling.base.recipe import QUICK, SHARED, expand_grid, list_recipes, load_recipe
-from modeling.base.rooms import get_options, systems
+from modeling.base.recipe import QUICK, expand_grid, list_recipes, load_recipe
 
 OWN = """
 system: stance
@@ -116,16 +115,6 @@ def test_bundled_recipes(name):
     assert (quick.name, quick.learning_rate) == (f"{name}-quick", 0.1)
     assert {key: quick[key] for key in QUICK} == QUICK
     assert load_recipe(name, {"quick": "true", "max_steps": "2"}).max_steps == 2
-
-
-@pytest.mark.parametrize("system", systems())
-def test_options_of_a_system(system):
-    fields = get_options(system).model_fields
-    assert not set(fields) & set(SHARED)
-    assert [name for name, field in fields.items() if len(field.description or "") < 10] == []
-    # `opinion eval` offers the demonstration's test data
-    demo = load_recipe(f"{system}-demo")
-    assert any(demo[name] for name, source in demo.options.sources().items() if source.evaluated) or demo.data
 
 
 def test_identity(own):

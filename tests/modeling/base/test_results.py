@@ -87,26 +87,19 @@ def test_a_table_becomes_figures(paper):
         paper("65.0, null", "65.0")
 
 
-@pytest.mark.parametrize(
-    ("lora", "margin", "depth", "trained"),
-    [
+def test_a_figure_applies_to_options_that_have_all_its_settings(paper):
+    for lora, margin, depth, trained in (
         (True, 0.2, None, 2),
         (True, 0.2, 3, None),  # the paper had none of this
         (False, 0.1, 3, 3),  # the paper does not say
         (False, 0.15, None, None),
-    ],
-)
-def test_a_figure_applies_to_options_that_have_all_its_settings(paper, lora, margin, depth, trained):
-    printed = paper().printed({"lora": lora, "margin": margin, "depth": depth})
-    assert printed["stance_kl"] == {"table": "Table 1", "data": "", "base": 0.5, "trained": trained}
-
-
-@pytest.mark.parametrize(
-    ("data", "applies"), [(["x/Kialo", "my-mr"], False), (["data/kialo-1", "mr"], True), (["kialo"], False)]
-)
-def test_corpora_are_settings_as_parts_of_names(paper, data, applies):
+    ):
+        printed = paper().printed({"lora": lora, "margin": margin, "depth": depth})
+        assert printed["stance_kl"] == {"table": "Table 1", "data": "", "base": 0.5, "trained": trained}
+    # corpora are parts of the names of sources
     of = paper("settings: {lora: true}", "settings: {data: [kialo, mr]}")
-    assert (of.printed({"data": data, "lora": None, "margin": 1})["found"]["trained"] is not None) == applies
+    for data, applies in ((["x/Kialo", "my-mr"], False), (["data/kialo-1", "mr"], True), (["kialo"], False)):
+        assert (of.printed({"data": data, "lora": None, "margin": 1})["found"]["trained"] is not None) == applies
 
 
 @pytest.mark.parametrize("base", ["org/big-encoder", "other/Big-Encoder", "org/small-encoder"])

@@ -143,11 +143,3 @@ def test_similarities_of_columns():
     similarities = pair_similarities(encoder, [["a", "b"], ["b", "c"], ["c", "d"]])
     assert similarities == pytest.approx(np.array([[0, 0.8], [0.6, 0], [0.8, -0.6]]))  # a.b b.c | a.c b.d | b.c c.d
     assert pair_similarities(Chosen(), [["long"], ["long"]]).tolist() == [[1.0]]  # rounding does not leave the range
-
-
-def test_blocks_give_what_one_product_gives():
-    embeddings = np.random.default_rng(0).normal(size=(7, 3)) / 10
-    left, right = np.array([0, 1, 2, 3, 4]), np.array([6, 5, 4, 3, 2])
-    expected = [embeddings[i] @ embeddings[j] for i, j in zip(left, right, strict=True)]
-    for block in (1, 2, 5, 100):
-        assert module._row_dots(embeddings, left, right, block) == pytest.approx(expected, abs=1e-12)
