@@ -193,21 +193,19 @@ class ReviewCorpus(SentimentCorpus):
 
 
 class Review(NamedTuple):
-    """A review: product (may be empty), text with its line ends, polarity, and kind of product."""
+    """A review: product (may be empty), text with its line ends, and polarity."""
 
     product: str
     text: str
     label: int
-    domain: str = ""
 
 
 class StarsCorpus(ReviewCorpus):
     """Reviews with stars from 1 to 5, in JSON lines or tab separated tables (Yelp, Amazon).
 
     A subclass states METADATA, the columns of a review (of several, the first with a value counts) and OTHER_FILES. The
-    split is by product; reviews without one are split one by one. It depends neither on granularity nor on domain.
-    Products with reviews of both polarities, the only ones that give triplets, are divided for themselves: every split
-    has its share.
+    split is by product; reviews without one are split one by one. It does not depend on granularity. Products with
+    reviews of both polarities, the only ones that give triplets, are divided for themselves: every split has its share.
 
     Attributes:
         LABEL: Column of the polarity, 1 or 0, of a release without stars.
@@ -219,7 +217,6 @@ class StarsCorpus(ReviewCorpus):
     TEXT: ClassVar[tuple[str, ...]]
     STARS: ClassVar[tuple[str, ...]]
     PRODUCT: ClassVar[tuple[str, ...]]
-    DOMAIN: ClassVar[tuple[str, ...]] = ()
     LABEL = "label"
     OTHER_FILES: ClassVar[re.Pattern[str]]
 
@@ -230,8 +227,6 @@ class StarsCorpus(ReviewCorpus):
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         for split, review in self._split(files):
-            if not self.wants(review):
-                continue
             if self.of_one_product and not review.product:
                 self.dropped["review: without a product"] += 1
             elif text := self.cut(review.text):
@@ -246,14 +241,6 @@ class StarsCorpus(ReviewCorpus):
                 elif len(positives) == len(negatives) == 1:
                     self.dropped["product: one review of either polarity only"] += 1
         return by_split
-
-    def wants(self, review: Review) -> bool:
-        """Whether the options choose a review; one that they do not is counted here."""
-        return True
-
-    def domain(self, record: dict[str, Any], name: str) -> str:
-        """The kind of product of a record, in the file of this name; empty if the corpus does not tell."""
-        return ""
 
     def _split(self, files: list[Path]) -> Iterator[tuple[str, Review]]:
         """(split, review), in an order that does not depend on that of the files."""
@@ -276,34 +263,22 @@ class StarsCorpus(ReviewCorpus):
                 yield from ((splits[unit], review) for review in sorted(units[unit]))
 
     def _read(self, files: list[Path]) -> Iterator[Review]:
-        """Every usable review of the files, of which one at least must have some."""
-        strange: list[str] = []  # files without reviews, in words
-        for file in files:
-            fitting, misfit = 0, ""
-            for member in members(file, self.is_raw):
-                records = member.records(self.dropped)
-                for line, record in tqdm(records, desc=f"Reading {member.place()}", unit=" reviews"):
-                    rated = any(name in record for name in self.STARS)
-                    if not any(name in record for name in self.TEXT) or not (rated or self.LABEL in record):
-                        self.dropped.skip("review: no column of text, or none of stars", member.place(line))
-                        misfit = misfit or f"{file.parent / member.place(line)}: found {', '.join(list(record)[:12])}"
-                        continue
-                    fitting += 1
-                    review = self._review(record, rated)
-                    if isinstance(review, str):
-                        self.dropped.skip(f"review: {review}", member.place(line))
-                    elif self._in_share(review.product or review.text):
-                        yield review._replace(domain=self.domain(record, member.name))
-                    else:
-                        self.dropped["review: of a product outside the share"] += 1
-            if not fitting:
-                logger.warning("skipped %s: no reviews", file)
-                strange.append(misfit or f"{file}: no record")
-        if len(strange) == len(files):
-            raise ValueError(f"{strange[0]}; expected {self.METADATA.raw}")
+        """Every usable review of the files."""
+        for member in members(files, self.is_raw):
+            for line, record in tqdm(member.records(self.dropped), desc=f"Reading {member.place()}", unit=" reviews"):
+                review = self._review(record)
+                if isinstance(review, str):
+                    self.dropped.skip(f"review: {review}", member.place(line))
+                elif self._in_share(review.product or review.text):
+                    yield review
+                else:
+                    self.dropped["review: of a product outside the share"] += 1
 
-    def _review(self, record: dict[str, Any], rated: bool) -> Review | str:
+    def _review(self, record: dict[str, Any]) -> Review | str:
         """The review of a record, or why there is none. One with a polarity for stars may be without a product."""
+        rated = any(name in record for name in self.STARS)
+        if not any(name in record for name in self.TEXT) or not (rated or self.LABEL in record):
+            return "no column of text, or none of stars"
         text, product = first_value(record, self.TEXT), first_value(record, self.PRODUCT)
         if not isinstance(text, str) or not text.strip():
             return "empty text"

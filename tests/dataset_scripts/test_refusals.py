@@ -16,7 +16,7 @@ TWICE = f"{RATING}Cats are kind,Adopt cats,train,1,1\nCats are calm,Adopt cats,t
 NO_LABELS = dict.fromkeys(("train.tsv", "validation.tsv", "test.tsv"), "text\tlabels\n1\tfine\n")
 # corpus, with the one of the files that is given and the configuration if need be; files; message
 CASES = [
-    ("amazon/k.json", {"k.json": '{"asin": "K", "title": "A"}'}, "line 1: found asin, title; expected a"),
+    ("amazon/k.json", {"k.json": '{"asin": "K"}'}, "no usable row in 1 file.*no column of text, or none of stars': 1"),
     ("congress:tweets", {DAY: "[]"}, r"no map of accounts \(\*users\*.json\) among 2017-"),
     ("congress:tweets", {ACCOUNTS: "[]", DAY: "[\n{]"}, "21.json, line 2, column 2: not valid"),
     ("ibm_argkp", {RATINGS: "argument,topic\n", POINTS: ""}, "line 1: no column set, stance_WA, stance_WA"),
