@@ -59,11 +59,6 @@ class Debate:
         """Unique in the corpus."""
         return f"{self.theme}/{self.name}"
 
-    @property
-    def texts(self) -> int:
-        """How many texts there are."""
-        return sum((a.point is not None) + (a.counter is not None) for a in self.arguments.values())
-
 
 Debates = dict[tuple[str, str, str], Debate]  # by split, theme and name
 
@@ -75,41 +70,29 @@ def is_raw(file: Path) -> bool:
 
 
 def read_debates(files: Sequence[Path], dropped: Dropped) -> list[Debate]:
-    """Reads every debate, in the order of split, theme and name.
-
-    Of one that comes several times (a folder with both the archive and the lines of JSON), the copy with most texts is
-    taken, and of equal ones the first.
-    """
-    packed = [[file] for file in files if file.name.lower().endswith(_PACKED)]
-    # with all the folders that a file is in, of which one names the split
-    unpacked = sorted(file.absolute() for file in files if not file.name.lower().endswith(_PACKED))
+    """Reads every debate, in the order of split, theme and name."""
     debates: Debates = {}
-    for copy in (*packed, unpacked):
-        of_copy: Debates = {}
-        for member in tqdm(members(copy), desc="Reading debates", unit=" files", leave=False):
-            if member.name.lower().endswith(".jsonl"):
-                for line, record in member.records(dropped):
-                    try:
-                        _keep_fuller(of_copy, _from_record(record), dropped)
-                    except (ValueError, LookupError, TypeError, AttributeError):
-                        dropped.skip("line: not a parsed debate", member.place(line))
-            else:
-                _add_file(of_copy, member, dropped)
-        for debate in of_copy.values():
-            _keep_fuller(debates, debate, dropped)
+    # with all the folders that a file is in, of which one names the split
+    for member in tqdm(
+        members([file.absolute() for file in files]), desc="Reading debates", unit=" files", leave=False
+    ):
+        if not member.name.lower().endswith(".jsonl"):
+            _add_file(debates, member, dropped)
+            continue
+        for line, record in member.records(dropped):
+            try:
+                debate = _from_record(record)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                dropped.skip("line: not a parsed debate", member.place(line))
+                continue
+            key = debate.split, debate.theme, debate.name
+            if not dropped.refuse(member.place(line), {"debate: given twice (the first is kept)": key in debates}):
+                debates[key] = debate
     for debate in debates.values():
         debate.arguments = dict(sorted(debate.arguments.items()))  # archives have them in any order
         if not debate.thesis:
             dropped.skip("debate: without thesis", debate.id)
     return [debates[key] for key in sorted(debates) if debates[key].thesis]
-
-
-def _keep_fuller(debates: Debates, debate: Debate, dropped: Dropped) -> None:
-    other = debates.setdefault((debate.split, debate.theme, debate.name), debate)
-    if other is not debate:
-        dropped.skip("debate: given twice (the fuller is kept)", debate.id)
-        if debate.texts > other.texts:
-            debates[debate.split, debate.theme, debate.name] = debate
 
 
 def _add_file(debates: Debates, member: Member, dropped: Dropped) -> None:
