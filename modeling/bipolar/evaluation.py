@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Router
-from tqdm.auto import tqdm
 
 from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_interval
 from modeling.base.evaluation import Evaluator
@@ -190,13 +189,10 @@ def rank_all(
     return Ranked({name: candidates.hits(first) for name, first in firsts.items()}, recall, weight)
 
 
-def shortlist_odds(
-    candidates: Points, shortlists: np.ndarray, log_odds: LogOdds, title: str | None = None
-) -> np.ndarray:
-    """The log-odds of shortlisted texts, shape (n, K), 0 where there is none; with a title behind a progress bar."""
+def shortlist_odds(candidates: Points, shortlists: np.ndarray, log_odds: LogOdds) -> np.ndarray:
+    """The log-odds of shortlisted texts, shape (n, K), 0 where there is none."""
     odds = np.zeros(shortlists.shape, np.float32)
-    points = tqdm(candidates.points, title, unit="point", disable=title is None)
-    for row, (point, texts) in enumerate(zip(points, shortlists, strict=True)):
+    for row, (point, texts) in enumerate(zip(candidates.points, shortlists, strict=True)):
         if (there := texts != NONE).any():
             odds[row, there] = log_odds(point, texts[there])
     return odds

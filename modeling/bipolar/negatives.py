@@ -14,11 +14,6 @@ from sentence_transformers.util import dot_score, semantic_search
 from modeling.bipolar.candidates import Candidates
 
 
-def hard_probability(epoch: int, rate: float = 0.02) -> float:
-    """The probability of a mined negative in an epoch, counted from 1 (Shi et al., appendix B.2)."""
-    return min(epoch * rate, 1.0)
-
-
 def random_negatives(candidates: Candidates, seed: int | Sequence[int], setting: str = "epa") -> list[str]:
     """For each row a random text that is neither the point nor one of its counters, by `(seed, epoch)`.
 

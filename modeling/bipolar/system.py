@@ -45,7 +45,7 @@ from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, Sides
 from modeling.bipolar.files import attach_heads, heads_of, load_heads, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss
-from modeling.bipolar.negatives import hard_negatives, hard_probability, random_negatives
+from modeling.bipolar.negatives import hard_negatives, random_negatives
 
 OPINIONS = 500  # of each source, on which the weight of the classifier is chosen
 SPLITS = {"clean": "counters", "official": "counters_official"}
@@ -160,8 +160,8 @@ class BipolarSystem(System):
             return random_negatives(candidates, seed, "sda" if options.negatives == "debate" else "epa")
         retriever = self.load_base() if isinstance(model, CrossEncoder) else model
         queries, documents, _ = retrieval(retriever, candidates)
-        probability = hard_probability(epoch, options.hard_rate)
-        return hard_negatives(candidates, queries, documents, probability, seed, options.anchor)
+        mined = min(epoch * options.hard_rate, 1.0)
+        return hard_negatives(candidates, queries, documents, mined, seed, options.anchor)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         options, testing = self.options, split == "test"

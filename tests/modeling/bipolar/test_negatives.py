@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from modeling.bipolar.candidates import Candidates
-from modeling.bipolar.negatives import hard_negatives, hard_probability, random_negatives
+from modeling.bipolar.negatives import hard_negatives, random_negatives
 
 
 def rows(*pairs):
@@ -18,11 +18,6 @@ ANSWERS = [{"p", "a", "c"}, {"q", "b"}, {"r", "c"}, {"p", "a", "c"}]
 # angles in degrees; nearest to a (40) is p (30), then q (60); to b (90) is q (60); to c (200) is r (190), then b
 ANGLES = np.deg2rad([30, 60, 190, 40, 90, 200])
 VECTORS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
-
-
-def test_the_probability_grows_to_one():
-    assert [hard_probability(epoch) for epoch in (1, 25, 50, 51)] == [0.02, 0.5, 1.0, 1.0]
-    assert hard_probability(2, rate=0.3) == 0.6
 
 
 def test_random_negatives_are_all_the_texts_that_are_no_answer_and_nothing_else():
