@@ -102,8 +102,8 @@ def read_texts(
     """Reads a source of texts whole, cleaned and counted.
 
     Args:
-        source: A file (`ENDINGS`), a folder of Parquet files, a folder written by `opinion corpus build`, `demo`, a
-            data set's id on the Hub, or a table in memory.
+        source: A file (`ENDINGS`), a folder written by `opinion corpus build`, `demo`, a data set's id on the Hub, or a
+            table in memory.
         text: Column of the texts; if None, one that is called `text`, or the only one.
         group: Column of the groups, such as a party; none if None.
         id: Column of the ids; if None, one that is called `id`, if there is one.
@@ -167,18 +167,13 @@ def open_source(
         return Source("the table", source.columns.tolist(), rows, len(source))
     path = Path(source).expanduser()
     name = path.name.lower().removesuffix(".gz")
-    plain = path.is_file() or (path.is_dir() and not (path / "README.md").is_file())
-    if not plain:
+    if not path.is_file():
         if not path.is_dir() and (name.endswith((*READERS, ".txt")) or path.is_absolute()):
             beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
             raise ValueError(f"{path} does not exist: check the path{suggest(path.name, beside)}")
         return _data_set(str(path) if path.is_dir() else str(source), config, split, cache_dir)
     if config or split:
         raise ValueError(f"{path} has no configurations or splits: leave out --config and --split")
-    if path.is_dir():
-        if not next(path.rglob("*.parquet"), None):
-            raise ValueError(f"{path} holds neither Parquet files nor a README.md: name a file ({ENDINGS})")
-        return _parquet(path, encoding)
     for ending, reader in READERS.items():
         if name.endswith(ending):
             return reader(path, encoding)
@@ -239,8 +234,7 @@ def _parquet(path: Path, encoding: str) -> Source:
     from pyarrow import dataset
 
     try:
-        files = [str(file) for file in sorted(path.rglob("*.parquet"))] if path.is_dir() else str(path)
-        table = dataset.dataset(files, format="parquet")
+        table = dataset.dataset(path, format="parquet")
         total = table.count_rows()
     except (ValueError, OSError) as error:
         reason = str(error).splitlines()[0][:200]
