@@ -165,31 +165,6 @@ def dots(
     save_figure(figure, path, title)
 
 
-def lines(frame: pd.DataFrame, path: Path, title: str, xlabel: str, ylabel: str) -> None:
-    """Draws values over numbers, a line for each model: ours with its interval as a band, the paper's dotted.
-
-    The frame has columns `who` ("paper" or ours), `model`, `data` (a panel each), `x`, `value`, perhaps `low`, `high`.
-    """
-    frame = frame[frame["value"].notna()].sort_values("x", kind="stable")
-    models, handles = frame["model"].unique().tolist(), {}
-    figure, parts = _facets(frame, "data", (4.5, 4.2), sharey=True)
-    for axis, part in parts:
-        for (model, who), rows in part.groupby(["model", "who"], sort=False):
-            number, paper = models.index(model), who == "paper"
-            colour, marker = CYCLE[number % len(CYCLE)], MARKERS[number % len(MARKERS)]
-            style = {"linestyle": ":", "markerfacecolor": "none"} if paper else {"linestyle": DASHES[number % 4]}
-            (handles[f"{model}, paper" if paper else model],) = axis.plot(
-                rows["x"], rows["value"], color=colour, marker=marker, markersize=5, **style
-            )
-            if not paper and "low" in rows:
-                axis.fill_between(rows["x"], rows["low"], rows["high"], color=colour, alpha=0.1, linewidth=0)
-        axis.set(xlabel=xlabel, xticks=sorted(part["x"].unique()))
-        _grid(axis)
-    parts[0][0].set(ylabel=ylabel, ylim=(0, None))
-    legend_below(figure, handles, 2)
-    save_figure(figure, path, title)
-
-
 def scatter(
     frame: pd.DataFrame,
     path: Path,

@@ -125,6 +125,6 @@ def quiet() -> None:
     datasets.disable_progress_bars()
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    for name in ("httpx", "sentence_transformers", "datasets", "accelerate", "fsspec", "faiss"):
+    for name in ("httpx", "sentence_transformers", "datasets", "accelerate", "fsspec"):
         logging.getLogger(name).setLevel(logging.WARNING)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
