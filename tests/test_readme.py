@@ -68,7 +68,7 @@ def test_the_five_lines_give_what_is_said(capsys):
     printed = capsys.readouterr()
     opposite, same_stance = (float(figure) for figure in NUMBER.findall(printed.out)[:2])
     assert printed.err == ""  # no bar of a file, no warning of a library
-    assert (opposite, same_stance) == pytest.approx((0.63, 0.91), abs=0.0051)
+    assert (opposite, same_stance) == pytest.approx((0.39, 0.80), abs=0.0051)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -17,7 +17,7 @@ from modeling.search.index import Index, as_list
 class CounterIndex(Index):
     """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u."""
 
-    TOWARDS = -1
+    COUNTERS = True
 
     @cached_property
     def ranker(self) -> BipolarEncoder | None:

@@ -52,6 +52,12 @@ StatementFile = Annotated[
 ]
 Table = Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")]
 
+CodedFile = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Table of texts coded by hand as for or against.")
+]
+TextColumn = Annotated[str | None, typer.Option(help="Of --coded (default: 'text', or the index's).")]
+LabelColumn = Annotated[str, typer.Option(help="Of --coded.")]
+
 
 @app.command()
 def embed(
@@ -130,6 +136,18 @@ def ask(
         Literal["fold", "keep"],
         typer.Option(help="Near-identical texts, such as retweets: as one match with their number, or each."),
     ] = "fold",
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_model,
+            metavar="MODEL",
+            help="A cross-encoder that says of each match whether it agrees; --coded, for or against the statement, "
+            "measures and calibrates it.",
+        ),
+    ] = None,
+    coded: CodedFile = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = "label",
     lens: Lens = None,
     model: Model = None,
     out: Table = None,
@@ -139,6 +157,8 @@ def ask(
 
     path = check_output(out)
     asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
+    if coded and (judge is None or len(asked) > 1):
+        raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
     opened = _open(index, model, lens)
     fold = near_duplicates == "fold"
     hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
@@ -147,7 +167,19 @@ def ask(
     groups = [", ".join(f"{name} {-less:,}" for less, name in each) for each in sizes]
     folded = ["texts"] if fold and (hits["texts"] > 1).any() else []
     scores = [name for name in ("similarity", "topic", "side") if name in hits]
-    table = hits[["statement", "rank", *scores, *folded, "rows"]].assign(groups=groups, text=hits["text"])
+    judged = []
+    if judge:
+        from modeling.search.coded import read_coded
+        from modeling.search.judge import Judge
+
+        judging = Judge(judge)
+        if coded:
+            found = judging.calibrate(read_coded(opened, coded, text_column, label_column), asked[0]).iloc[0]
+            interval = f"[{found['low']:.2f}, {found['high']:.2f}]"
+            print(f"judge on {found['texts']} coded texts: AUROC {found['auroc']:.2f} {interval}")
+        hits = hits.reset_index(drop=True).join(judging(hits["text"].tolist(), hits["statement"].tolist()))
+        judged = ["verdict", "probability"]
+    table = hits[["statement", "rank", *scores, *judged, *folded, "rows"]].assign(groups=groups, text=hits["text"])
     for statement in asked:
         found = table[table["statement"] == statement].drop(columns="statement")
         nothing = f"nothing is as similar as {threshold}: lower --threshold"
@@ -202,11 +234,9 @@ def axis(
     min_similarity: Annotated[
         float | None, typer.Option(min=-1, max=1, help="Keep texts at least this similar to one of the sides.")
     ] = None,
-    coded: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Table of texts coded by hand as for or against.")
-    ] = None,
-    text_column: Annotated[str | None, typer.Option(help="Of --coded (default: 'text', or the index's).")] = None,
-    label_column: Annotated[str, typer.Option(help="Of --coded.")] = "label",
+    coded: CodedFile = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = "label",
     learn: Annotated[bool, typer.Option("--learn", help="Learn the axis from the coded texts.")] = False,
     lens: Annotated[
         Literal["side", "topic"] | None,

@@ -61,7 +61,7 @@ class Index:
         >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups  # doctest: +SKIP
     """
 
-    TOWARDS: ClassVar[int] = 1  # a statement's side; -1: the other one
+    COUNTERS: ClassVar[bool] = False  # whether a statement is asked for what is on the other side
 
     def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None, lens: Lens | None = None) -> None:
         self.folder, self.facts, self._model = folder, facts, model
@@ -290,9 +290,9 @@ class Index:
         """What the lens of the index makes of statements' vectors by the model."""
         if self.lens != "both":
             return vectors[:, self._columns]
-        from modeling.search.lenses import SIDE, weigh  # imports torch
+        from modeling.search.lenses import AGAINST, SIDE, weigh  # imports torch
 
-        return weigh(vectors, self.TOWARDS * SIDE)
+        return weigh(vectors, AGAINST if self.COUNTERS else SIDE)
 
     @property
     def _columns(self) -> slice:

@@ -30,7 +30,7 @@ from dataset_scripts.base.sources import load_split, source_name
 from dataset_scripts.base.tables import markdown, write_table
 from modeling.base.models import adapter_folder, base_of, load_backbone
 from modeling.base.vectors import Vectors
-from modeling.search.lenses import CROWDED, SIDE, crowding
+from modeling.search.lenses import AGAINST, CROWDED, SIDE, crowding
 
 FIRST = 5  # texts that a person reads
 LEAST = 3  # texts that a statement needs on either side
@@ -116,11 +116,11 @@ def among(topic: np.ndarray, side: np.ndarray, count: int) -> np.ndarray:
 
 
 def ways(
-    hits: Hits, model: SentenceTransformer, cache: Path, scales: list[float], towards: int = 1
+    hits: Hits, model: SentenceTransformer, cache: Path, scales: list[float], chosen: float = SIDE
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Names and scores, shape (statements, texts); without scales only what was chosen, and its parts.
 
-    The side beside the topic counts for a text, or against it where `towards` is -1.
+    The side counts against a text where the weight that was chosen is below 0.
     """
     everything = bool(scales)
     model.disable_adapters()
@@ -138,11 +138,11 @@ def ways(
         for layer, scaling in zip(layers, trained, strict=True):
             layer.scaling = {name: scale * value for name, value in scaling.items()}
         by_side, asked, texts = cosines(hits, model, cache, everything)
-        side, of = towards * by_side[""], "side" if scale == 1 else f"side at {scale:g}"
-        yield of, by_side[""]
-        for crowded, weight in product(spread, WEIGHTS if everything else (SIDE,)):
-            yield f"topic - {crowded:g} crowding + {weight:g} {of}", spread[crowded] + weight * side
-        if not everything:
+        side, of = by_side[""], "side" if scale == 1 else f"side at {scale:g}"
+        yield of, side
+        for crowded, weight in product(spread, np.copysign(WEIGHTS, chosen) if everything else (chosen,)):
+            yield f"topic - {crowded:g} crowding {weight:+g} {of}", spread[crowded] + weight * side
+        if not everything or chosen < 0:
             return
         chosen, name = spread[CROWDED], f"topic - {CROWDED:g} crowding"
         for count in CANDIDATES:
@@ -175,8 +175,8 @@ def main() -> None:
     folder, table = adapter_folder(options.model), []
     model = load_backbone(base_of(folder))
     model.load_adapter(str(folder))
-    towards = -1 if options.counter else 1
-    scales = [] if options.chosen or options.counter else [float(scale) for scale in options.scales.split(",")]
+    weight = AGAINST if options.counter else SIDE
+    scales = [] if options.chosen else [float(scale) for scale in options.scales.split(",")]
     for data in options.data.split(","):
         rows, name = load_split(data, "families", options.split, options.cache_dir), source_name(data)
         rows = {column: np.asarray(rows[column]) for column in rows.column_names}
@@ -184,7 +184,7 @@ def main() -> None:
             rows["side"] = 1 - rows["side"]
         hits = Hits(rows, options.statements)
         alone = None
-        for way, scores in ways(hits, model, options.cache_dir, scales, towards):
+        for way, scores in ways(hits, model, options.cache_dir, scales, weight):
             found = hits.first(scores)[0] / FIRST
             alone = found if alone is None else alone  # the first way is the base alone
             row = {"way": way, "data": name} | hits.metrics(scores)

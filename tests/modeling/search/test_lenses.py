@@ -33,8 +33,8 @@ def test_scores_in_the_plane(monkeypatch):
     # topics have the cosines .8, 0 and .6: means of a text with the two others, less 14/30
     crowded = [0.4 - 14 / 30, 0.7 - 14 / 30, 0.3 - 14 / 30]
     assert crowding(texts[:, 2:]) == pytest.approx(crowded)
-    asked = weigh(np.array([[0, 1, 1, 0]], np.float32), side=0.5, crowded=2)
-    expected = [(1 - 2 * crowded[0]) / 1.5, (0.8 + 0.5 * 0.8 - 2 * crowded[1]) / 1.5, (0.5 - 2 * crowded[2]) / 1.5]
+    asked = weigh(np.array([[0, 1, 1, 0]], np.float32), side=0.7, crowded=2)
+    expected = [(1 - 2 * crowded[0]) / 1.7, (0.8 + 0.7 * 0.8 - 2 * crowded[1]) / 1.7, (0.7 - 2 * crowded[2]) / 1.7]
     assert asked @ np.vstack(list(with_crowding(texts, 2))).T == pytest.approx(np.array([expected]), rel=1e-5)
     monkeypatch.setattr(lenses, "NEIGHBOURS", 1)
     monkeypatch.setattr(lenses, "ROWS", 2)
@@ -77,7 +77,7 @@ def test_an_index_is_asked_by_topic_and_side(run, tiny_base, tmp_path):
     for lens, expected in cosines.items():
         assert hits[lens].to_numpy() == pytest.approx(expected[order], abs=1e-5)
     # a counter-argument is on the topic, and on the other side
-    scores = (cosines["topic"] - lenses.SIDE * cosines["side"] - lenses.CROWDED * crowded) / (1 + lenses.SIDE)
+    scores = cosines["topic"] + lenses.AGAINST * cosines["side"] - lenses.CROWDED * crowded
     counters = CounterIndex.open(tmp_path / "index").ask(STATEMENT, top=5)
     assert counters["text"].tolist() == [TEXTS[place] for place in np.argsort(-scores)[:5]]
     # sides lie on the axis of the side's lens
