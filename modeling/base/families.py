@@ -19,6 +19,7 @@ import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util.distributed import all_gather, is_dist_initialized
+from sklearn.cluster import MiniBatchKMeans
 from torch import Tensor, nn
 
 from dataset_scripts.base.quality import TEST_TOPICS
@@ -201,16 +202,36 @@ def _part(texts: list[str], number: int, size: int) -> list[str]:
     return [texts[(number * size + i) % len(texts)] for i in range(min(size, len(texts)))]
 
 
+def alike(system: System, rows: Dataset, size: int) -> Dataset:
+    """The rows in groups of about `size` texts that the base finds alike (k-means), instead of their own groups."""
+    base = load_backbone(system.backbone, system.recipe.max_length)
+    with precision(system.recipe.bf16):
+        vectors = Vectors(base, system.cache / "embeddings")(rows["text"])
+    groups = MiniBatchKMeans(max(1, len(rows) // size), n_init=3, random_state=system.recipe.seed).fit_predict(vectors)
+    return rows.remove_columns("group").add_column("group", groups.astype(str).tolist())
+
+
 def training_families(
-    system: System, sources: Sequence[str], limits: int | list[int] | None
+    system: System, sources: Sequence[str], limits: int | list[int] | None, size: int | None = None
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Columns `text`, `family` and `side` of the families of all sources, so many texts of each at most; and counts."""
+    """The families of all sources.
+
+    Args:
+        system: Whose training rows they are.
+        sources: Sources of the configuration `families`.
+        limits: Most texts of each source, one number or one for each; None: all.
+        size: Texts of a group of those that are `alike`, from which families are made; None: the groups of the source.
+
+    Returns:
+        Columns `text`, `family` and `side`, and counts for the card.
+    """
     recipe, frames, counts = system.recipe, [], Counter()
     for source, limit in with_limits(sources, limits):
         name, rows = source_name(source), system.rows(source, "families", "train")
         strict = [not TEST_TOPICS.search(statement) for statement in rows["statement"]]
         counts["texts on topics that encoders are tested on, left out"] += strict.count(False)
         rows = rows.select(np.flatnonzero(strict))
+        rows = alike(system, rows, size) if size else rows
         frame = _sample(family_rows(rows, recipe["per_statement"], recipe.seed), limit, recipe.seed)
         counts.update({f"texts of {name}": len(frame), f"families of {name}": frame["family"].nunique()})
         frames.append(frame.assign(source=len(frames)))
@@ -221,10 +242,10 @@ def training_families(
     return frame.drop(columns="source"), counts
 
 
-def family_data(system: System) -> Data:
-    """The families of all training corpora with generic texts among them, as a recipe's options say."""
+def family_data(system: System, size: int | None = None) -> Data:
+    """The `training_families` of a recipe with generic texts among them, as its options say."""
     recipe = system.recipe
-    frame, counts = training_families(system, recipe.data, recipe["per_source"])
+    frame, counts = training_families(system, recipe.data, recipe["per_source"], size)
     frame = _sample(frame, recipe.max_train_rows, recipe.seed)
     if recipe["replay"]:
         pairs = len(frame) // (GENERIC - 1) // 2

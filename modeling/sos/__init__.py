@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from modeling.base.recipe import FamilyOptions, OnlyTestSource, TestSource
+from modeling.base.recipe import FamilyOptions, OnlyTestSource, Positive, TestSource
 
 
 class Options(FamilyOptions):
@@ -19,6 +19,8 @@ class Options(FamilyOptions):
     """of triplets: distance by which the other polarity must be farther; below 2 on unit vectors"""
     normalised: bool = False
     """whether the losses see unit vectors; false: vectors as they are, as in the paper"""
+    aspects: Positive | None = None
+    """families: of some so many texts that the base finds alike, whatever the product; none: of one product each"""
     reviews: TestSource = None
     """source of review triplets to evaluate on, or several, a,b; none: those of data"""
     opinions: OnlyTestSource = None

@@ -53,7 +53,7 @@ class SosSystem(System):
 
     def load_data(self) -> Data:
         if self.recipe["objective"] == "families":
-            return family_data(self)
+            return family_data(self, self.recipe["aspects"])
         kind, recipe = OBJECTIVES[self.recipe["objective"]], self.recipe
         rows = concatenate_datasets([rows.select_columns(COLUMNS[kind]) for rows in self.training_rows(kind)])
         counts = {f"{kind} of the sources": len(rows)}

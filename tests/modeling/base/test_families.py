@@ -1,6 +1,7 @@
 """Families: the losses by hand, whole families in batches, how statements are divided, and a run."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,11 +9,13 @@ import pytest
 import torch
 from datasets import Dataset
 
+from modeling.base import families as families_module
 from modeling.base.families import (
     SHELF,
     FamilyBatchSampler,
     FamilyTripletLoss,
     HeldFamiliesLoss,
+    alike,
     family_rows,
     opposing_pairs,
 )
@@ -108,6 +111,20 @@ def test_opposing_pairs_by_hand():
     # the sides of points take turns, and the only text for it answers each of the three against it
     assert pairs["point"].tolist() == ["n0", "p0", "n2", "n"] and pairs["counter"].tolist() == ["p0", "n1", "p0", "p"]
     assert [list(label) for label in pairs["label"]] == [[4, -1], [4, 1], [4, -1], [9, -1]]
+
+
+def test_texts_that_the_base_finds_alike_make_groups(monkeypatch, tmp_path):
+    # of two products each two texts on the soup and one on the bill: two texts lie at 0 degrees, and so on
+    texts = {"good soup": 0, "bad soup": 5, "fair bill": 90, "tasty soup": 8, "cold soup": 2, "dear bill": 85}
+    monkeypatch.setattr(families_module, "load_backbone", lambda *_: None)
+    monkeypatch.setattr(families_module, "Vectors", lambda *_: lambda rows: angles(*map(texts.get, rows)).numpy())
+    system = SimpleNamespace(backbone=None, cache=tmp_path, recipe=SimpleNamespace(max_length=8, seed=0, bf16=False))
+    rows = Dataset.from_dict({"text": list(texts), "group": ["a"] * 3 + ["b"] * 3})
+    grouped = alike(system, rows, 3).to_pandas().groupby("group")["text"].agg(set).tolist()
+    assert sorted(grouped, key=len) == [
+        {"fair bill", "dear bill"},
+        {"good soup", "bad soup", "tasty soup", "cold soup"},
+    ]
 
 
 def test_statements_are_divided_into_families():
