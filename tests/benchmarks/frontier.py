@@ -52,6 +52,7 @@ def measure(corpora: list[str], changes: dict[str, Any], data: Path, cache: Path
     from modeling.base.system import Data
     from modeling.base.trainer import Trainer
     from modeling.base.training import training_arguments
+    from modeling.base.vectors import precision
 
     sources = [each if each.startswith("demo") else str(data / each) for each in corpora]
     options = {
@@ -85,8 +86,9 @@ def measure(corpora: list[str], changes: dict[str, Any], data: Path, cache: Path
     )
     figures = {"texts": trainer.state.global_step * recipe.batch_size * columns, "seconds": round(seconds)}
     model.eval()
-    for evaluator in system.evaluators("validation"):
-        figures |= evaluator(model)
+    with precision(recipe.bf16):
+        for evaluator in system.evaluators("validation"):
+            figures |= evaluator(model)
     names = ("texts", "seconds", "stance_auroc", "topic_auroc", "similarity_spearman")
     return {name: figures[name] for name in names}
 
