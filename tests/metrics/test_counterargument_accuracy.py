@@ -71,14 +71,11 @@ def test_one_unit_has_no_interval():
 @pytest.mark.parametrize(
     ("predictions", "references", "options", "message"),
     [
-        ([], [], {}, "empty: there is nothing to score"),
         ([[1], [2]], [[1]], {}, r"inconsistent numbers of samples: \[2, 1\]"),
         ([[1], [2, 5, 2]], [[1], [2]], {}, r"predictions\[1\] ranks candidate 2 twice"),
         ([[1], [4, -1]], [[1], [2]], {}, r"predictions\[1\] is \[4, -1\]: .* drop the -1"),
         ([[1], [2.0]], [[1], [2]], {}, r"predictions\[1\] is \[2.0\]"),
-        ([[1], [2]], [1, 2], {}, r"references\[0\] is 1: pass a list"),
         (None, [[1]], {}, "predictions must be a list with one list of ids per point, not None"),
-        ([[1]], [[1]], {"k": 0}, "k is 0: pass a whole number of at least 1"),
         ([[1]], [[1]], {"n_bootstrap": -1}, "n_bootstrap is -1: pass a whole number of at least 0"),
         ([[1], [2]], [[1], [2]], {"groups": ["a"]}, "1 groups but 2 points: pass a list with the debate of each point"),
         ([[1], [2]], [[1], [2]], {"groups": ["a", None]}, r"groups\[1\] is None"),

@@ -1,7 +1,6 @@
 """`opinion eval`: columns, bases, the paper's figures, what is kept, and how mistakes are answered."""
 
 import json
-import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -87,21 +86,6 @@ def test_two_models(words, tiny_base, other, tmp_path, monkeypatch):
     # given again, nothing is embedded again
     monkeypatch.setattr("modeling.base.vectors.Vectors._embed", lambda *arguments: pytest.fail("embedded again"))
     assert opinion(*words(tiny_base, other, out=None)).stdout.strip() == text.split("![")[0].strip()
-
-
-def test_the_paper_stands_beside_its_base_and_data(words, tiny_base, tiny_data, other, tmp_path):
-    """A folder that bears the name of the paper's encoder stands for it here."""
-    named = {name: shutil.copytree(tiny_data, tmp_path / name) for name in ("my-kialo", "stsb", "congress")}
-    base = shutil.copytree(tiny_base, tmp_path / "all-mpnet-base-v2")
-    sources = {"on": named["my-kialo"], "similarity": named["stsb"], "alignment": named["congress"]}
-    assert opinion(*words(other, base=base, inference="none", **sources)).exit_code == 0
-    text = (tmp_path / "out" / "table.md").read_text(encoding="utf-8")
-    assert cells(text, "measure")[0] == ["all-mpnet-base-v2 (base)", "random-1"]
-    ((base, _, headline, _),) = cells(text, "spearman")
-    assert (base, headline) == ("0.830", "0.800")
-    (precision,) = cells(text, "healthcare_precision")
-    assert (precision[0], precision[2]) == ("0.760", "0.910")
-    assert len(cells(text, "healthcare_auroc")[0]) == 2  # of these the paper prints nothing
 
 
 def test_without_a_base_and_without_a_folder(words, other, tmp_path):

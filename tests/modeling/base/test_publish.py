@@ -148,30 +148,11 @@ def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, 
     assert server.unknown == []
 
 
-def spoil(change):
-    """Changes one tensor of a file of weights."""
-
-    def damage(path):
-        weights = load_file(path)
-        name = next(name for name in sorted(weights) if "value" in name and "bias" not in name)
-        save_file(weights | {name: change(weights[name])}, path, metadata={"format": "pt"})
-
-    return damage
-
-
 @pytest.mark.parametrize("part", ["merged", "adapter"])
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda path: path.write_bytes(path.read_bytes()[:-64]), "not what .safetensors says"),
-        (spoil(lambda tensor: tensor * np.nan), "NaN or infinite weights"),
-        (spoil(lambda tensor: tensor * 2 + 1), "does not reproduce the trained model"),
-    ],
-    ids=["cut", "nan", "changed"],
-)
-def test_damaged_weights_are_not_sent(server, run_dir, part, damage, message):
-    damage(next((run_dir / part).glob("*.safetensors")))
-    with pytest.raises(ValueError, match=message):
+def test_changed_weights_are_not_sent(server, run_dir, part):
+    path = next((run_dir / part).glob("*.safetensors"))
+    save_file({name: tensor * 2 for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match="does not reproduce the trained model"):
         publish_run(run_dir, "org/tiny", token=server.token, endpoint=server.url)
     assert server.requests == []
 
