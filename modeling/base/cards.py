@@ -79,7 +79,7 @@ def _front_matter(system: System, results: dict[str, Any], merged: bool) -> Mode
     tags = ["sentence-transformers", "sentence-similarity", "feature-extraction", *system.TAGS]
     figures = [
         EvalResult(
-            task_type=each["task"],
+            task_type="sentence-similarity",
             dataset_type=each["dataset_id"],
             dataset_name=each["dataset"],
             dataset_split=results["evaluation_options"].get("evaluate_on", "test"),  # absent in runs of before

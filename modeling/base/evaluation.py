@@ -33,13 +33,11 @@ class Evaluator(BaseEvaluator):
         title: What it measures, for tables and captions.
         dataset: Name of the data, for the card's model index.
         dataset_id: Hub id or short name of the data.
-        task: Hub task of the result.
         rows: Number of rows measured.
         headline: Metric keys (without prefix) that go into the tables of cards and runs, the most important first.
         measures: Metric key (without prefix) -> what it means, in words; all that help to read a table with room.
     """
 
-    task = "sentence-similarity"
     rows: int = 0
     headline: tuple[str, ...] = ()
     measures: Mapping[str, str] = {}
@@ -171,7 +169,7 @@ def evaluate_models(
         if any(values is None for values in scores.values()):
             logger.info("%s is left out: %s has no rows for it", each.name, each.dataset)
             continue
-        facts = {key: getattr(each, key) for key in ("name", "title", "dataset", "dataset_id", "rows", "task")}
+        facts = {key: getattr(each, key) for key in ("name", "title", "dataset", "dataset_id", "rows")}
         facts["headline"] = [f"{each.name}_{key}" for key in each.headline]
         facts["measures"] = each.prefixed(each.measures)
         facts["figures"] = {label: each.prefixed(each.metrics(values)) for label, values in scores.items()}
