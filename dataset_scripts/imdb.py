@@ -12,7 +12,7 @@ from datasets.utils import tqdm
 
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import bare
-from dataset_scripts.base.reading import ARCHIVES, find_release, members, parse_score
+from dataset_scripts.base.reading import ARCHIVES, members, parse_score
 from dataset_scripts.base.splits import split_groups
 from dataset_scripts.reviews import ReviewCorpus
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, parse_label
@@ -36,15 +36,12 @@ class Imdb(ReviewCorpus):
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
-        """The released archive, both JSON lines files, or the unpacked archive's reviews and lists of films."""
-        if path.name.lower().endswith(ARCHIVES):
-            return [path]
-        try:
-            return find_release(path, [TABLES], cls.METADATA.raw)
-        except FileNotFoundError:
-            files = super().find_files(path if path.is_dir() else path.parent)
+        """The released archive, JSON lines files, or the unpacked archive's reviews and lists of films."""
+        files = super().find_files(path)
+        tables = [file for file in files if file.name.removesuffix(".gz") in TABLES]
         parts = [file for file in files if REVIEW.fullmatch(file.as_posix()) or URLS.fullmatch(file.as_posix())]
-        return parts or [file for file in files if file.name.startswith("aclImdb") and file.name.endswith(ARCHIVES)]
+        archives = [file for file in files if file.name.lower().endswith(ARCHIVES)]
+        return tables or parts or [file for file in archives if file == path or file.name.startswith("aclImdb")]
 
     def official(self, files: list[Path]) -> tuple[str, ...]:
         # but for pairs and triplets, in which no review is to be two

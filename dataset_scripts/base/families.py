@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.quality import MINIMUM_WORDS, TEST_TOPICS, Cleaner, LeakGuard, TestSetGuard, bare
-from dataset_scripts.base.schema import FAMILIES, Item, Rows
+from dataset_scripts.base.schema import CON, FAMILIES, PRO, Item, Rows
 from dataset_scripts.base.splits import split_groups
 
 
@@ -62,14 +62,12 @@ class FamiliesCorpus(Corpus):
         yield from self.clean(units, make_rows, lambda items: (text for texts, _ in items for text in texts), rules)
 
     def _one_sided(self, items: list[Item]) -> Rows:
-        sides: dict[tuple[str, str], set[int]] = defaultdict(set)
-        keys = [(row["statement"], bare(row["text"]) if self.ANY_SPELLING else row["text"]) for _, row in items]
-        for key, (_, row) in zip(keys, items, strict=True):
-            sides[key].add(row["side"])
-        for key, item in zip(keys, items, strict=True):
-            both = len(sides[key]) > 1
-            if not self.dropped.refuse(item[1]["group"], {"text: for and against its statement": both}):
-                yield item
+        spelled = bare if self.ANY_SPELLING else str
+        stances = {(row["statement"], spelled(row["text"]), row["side"]) for _, row in items}
+        for texts, row in items:
+            both = (row["statement"], spelled(row["text"]), PRO + CON - row["side"]) in stances
+            if not self.dropped.refuse(row["group"], {"text: for and against its statement": both}):
+                yield texts, row
 
 
 def topic_group(topic: str) -> str:

@@ -61,15 +61,6 @@ def test_what_lies_before_a_cut_is_kept_and_a_file_of_another_kind_is_counted(tm
     assert counts == {"line: status": 2, DAMAGE: 1} and f"00.json{packing}" in first[DAMAGE]
 
 
-def test_a_damaged_member_loses_only_its_end(tmp_path):
-    broken = pack("x.gz", lines(tweets(1, 2000)))[:-2000]
-    members = {"00.json.gz": broken, "01.json.gz": b"nothing", "02.json": lines(tweets(5000, 5003))}
-    for name in ("day.tar", "day.zip"):
-        rows, counts, first = read(archive(tmp_path / name, members))
-        assert ids(rows)[-3:] == [5000, 5001, 5002] and 1000 < len(rows) < 2000
-        assert counts[DAMAGE] == 2 and first[DAMAGE].startswith(f"{name}: 00.json.gz")
-
-
 @pytest.mark.parametrize("name", ["day.tar", "day.zip"])
 def test_parts_of_an_archive_are_together_the_whole(tmp_path, name, monkeypatch):
     members = {f"a/{'long/' * 30}{n:02}.json.bz2": pack("x.bz2", lines(tweets(10 * n, 10 * n + 7))) for n in range(9)}
