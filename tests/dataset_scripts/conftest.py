@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
-import tarfile
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dataset_scripts.commands import app
+from tests.dataset_scripts.packing import archive, pack
 
 
 @pytest.fixture
@@ -42,30 +37,16 @@ def write(tmp_path) -> Callable[..., Path]:
     lies in the test's temporary folder.
     """
 
-    def compressed(name: str, content: str | bytes) -> bytes:
-        content = content.encode() if isinstance(content, str) else content
-        packers = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
-        return packers.get(Path(name).suffix, bytes)(content)
-
     def run(target: str, files: Mapping[str, str | bytes]) -> Path:
         path = tmp_path / target
-        path.parent.mkdir(parents=True, exist_ok=True)
-        contents = {name: compressed(name, content) for name, content in files.items()}
-        if target.endswith(".zip"):
-            with zipfile.ZipFile(path, "w") as archive:
-                for name, content in contents.items():
-                    archive.writestr(name, content)
-        elif ".tar" in target or ".tgz" in target:
-            with tarfile.open(path, f"w:{path.suffix[1:].replace('tgz', 'gz').replace('tar', '')}") as archive:
-                for name, content in contents.items():
-                    info = tarfile.TarInfo(name)
-                    info.size = len(content)
-                    archive.addfile(info, io.BytesIO(content))
-        else:
-            path.mkdir(exist_ok=True)
-            for name, content in contents.items():
-                (path / name).parent.mkdir(parents=True, exist_ok=True)
-                (path / name).write_bytes(content)
+        contents = {name: pack(name, content) for name, content in files.items()}
+        if path.suffix:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return archive(path, contents)
+        path.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_bytes(content)
         return path
 
     return run

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
 import random
-import tarfile
-import zipfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dataset_scripts.twitter_stream.files import parts
 from dataset_scripts.twitter_stream.statuses import COUNT, StatusReader, read_part
-
-PACKERS = {
-    ".bz2": bz2.compress,
-    ".gz": gzip.compress,
-    ".xz": lzma.compress,
-    ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
-}
+from tests.dataset_scripts.packing import pack
 
 
 def status(id: int, text: str, lang: str = "en", **fields: Any) -> dict[str, Any]:
@@ -64,31 +51,10 @@ def lines(items: Iterable[dict[str, Any] | bytes]) -> bytes:
     return b"".join((item if isinstance(item, bytes) else json.dumps(item).encode()) + b"\r\n" for item in items)
 
 
-def pack(name: str, content: bytes) -> bytes:
-    """The content of a file of this name."""
-    return PACKERS.get(Path(name).suffix, bytes)(content)
-
-
 def write(path: Path, items: Iterable[dict[str, Any] | bytes]) -> Path:
     """Writes a file of the stream."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(pack(path.name, lines(items)))
-    return path
-
-
-def archive(path: Path, members: dict[str, bytes]) -> Path:
-    """Writes an archive of such files."""
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w") as file:
-            for name, content in members.items():
-                file.writestr(name, content)
-        return path
-    packing = {".tar": "", ".tgz": "gz"}.get(path.suffix, path.suffix[1:])
-    with tarfile.open(path, f"w:{packing}") as file:
-        for name, content in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            file.addfile(member, io.BytesIO(content))
     return path
 
 

@@ -10,7 +10,8 @@ import dataset_scripts.twitter_stream.files as stream_files
 from dataset_scripts.twitter_stream.builder import TwitterStream
 from dataset_scripts.twitter_stream.files import is_stream_file, parts
 from dataset_scripts.twitter_stream.statuses import read_part
-from tests.dataset_scripts.twitter_stream.streams import archive, lines, pack, read, said, status, write
+from tests.dataset_scripts.packing import archive, pack
+from tests.dataset_scripts.twitter_stream.streams import lines, read, said, status, write
 
 DAMAGE = "file: cut off or damaged"
 PACKINGS = (".gz", ".bz2", ".xz", ".zst")

@@ -11,12 +11,11 @@ import pytest
 from dataset_scripts.twitter_stream import mining, parsing
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
+from tests.dataset_scripts.packing import archive, pack
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
 from tests.dataset_scripts.twitter_stream.streams import (
-    archive,
     delete,
     lines,
-    pack,
     quote,
     reply,
     retweet,

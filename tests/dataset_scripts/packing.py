@@ -1,0 +1,43 @@
+"""Raw files packed as their names say, and archives of them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+PACKERS = {
+    ".bz2": bz2.compress,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
+}
+
+
+def pack(name: str, content: str | bytes) -> bytes:
+    """The content of a file of this name."""
+    content = content.encode() if isinstance(content, str) else content
+    return PACKERS.get(Path(name).suffix, bytes)(content)
+
+
+def archive(path: Path, members: Mapping[str, bytes]) -> Path:
+    """Writes an archive, of the kind that its name says."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as file:
+            for name, content in members.items():
+                file.writestr(name, content)
+        return path
+    packing = {".tar": "", ".tgz": "gz"}.get(path.suffix, path.suffix[1:])
+    with tarfile.open(path, f"w:{packing}") as file:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            file.addfile(member, io.BytesIO(content))
+    return path
