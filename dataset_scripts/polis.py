@@ -13,7 +13,7 @@ from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, is_english, normalise
 from dataset_scripts.base.reading import ARCHIVES, Member, members
 from dataset_scripts.base.schema import Item, family_row
-from dataset_scripts.base.splits import SPLITS, split_groups
+from dataset_scripts.base.splits import split_or_train
 
 COMMENTS, VOTES = "comments.csv", "participants-votes.csv"
 REJECTED = "-1"
@@ -44,9 +44,7 @@ class Polis(FamiliesCorpus):
         return groups
 
     def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
-        others = list(groups)[LARGEST:]
-        small = split_groups(others, seed=self.config.seed) if len(others) >= len(SPLITS) else {}
-        return dict.fromkeys(groups, "train") | small
+        return dict.fromkeys(groups, "train") | split_or_train(list(groups)[LARGEST:], self.config.seed)
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         statements: dict[str, dict[str, str]] = {}

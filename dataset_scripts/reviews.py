@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import random
 import re
 from collections import defaultdict
@@ -16,10 +15,9 @@ from datasets.utils import tqdm
 from dataset_scripts.base.quality import MINIMUM_WORDS, bare, normalise
 from dataset_scripts.base.reading import ARCHIVES, members, parse_score
 from dataset_scripts.base.schema import FAMILIES, PAIRS, TRIPLETS, Rows, family_row, pair_row, triplet_row
-from dataset_scripts.base.splits import FRACTIONS, SEED, across, split_groups, within
+from dataset_scripts.base.splits import FRACTIONS, SEED, across, split_or_train, within
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
 
-logger = logging.getLogger(__name__)
 ENDINGS = (".json", ".jsonl", ".ndjson", ".tsv", *ARCHIVES)  # of the files of reviews, plain or .gz
 ABBREVIATIONS = frozenset(
     ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "jr", "sr", "vs", "etc", "e.g", "i.e", "approx", "inc", "ltd")
@@ -254,11 +252,7 @@ class StarsCorpus(ReviewCorpus):
             parts = {(True, True): list(units)}
         # products with both polarities first: of copies of a text, the first is kept
         for _, part in sorted(parts.items(), reverse=True):
-            if len(part) < len(FRACTIONS):
-                logger.warning("%d product(s) are too few for splits: all go to train", len(part))
-                splits = dict.fromkeys(part, "train")
-            else:
-                splits = split_groups(part, seed=self.config.seed)
+            splits = split_or_train(part, self.config.seed)
             for unit in sorted(part):
                 yield from ((splits[unit], review) for review in sorted(units[unit]))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import random
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
 
+logger = logging.getLogger(__name__)
 SEED = 42
 SPLITS = ("train", "validation", "test")
 SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}  # as releases call them -> as we do
@@ -33,6 +35,14 @@ def split_groups(groups: Iterable[str], fractions: dict[str, float] = FRACTIONS,
     sizes[max(sizes, key=sizes.get)] += len(ordered) - sum(sizes.values())
     names = (name for name, size in sizes.items() for _ in range(size))
     return dict(zip(ordered, names, strict=True))
+
+
+def split_or_train(groups: Collection[str], seed: int) -> dict[str, str]:
+    """As `split_groups`; of fewer groups than splits all go to train, which is said."""
+    if len(groups) >= len(FRACTIONS):
+        return split_groups(groups, seed=seed)
+    logger.warning("%d group(s) are too few for splits: all go to train", len(groups))
+    return dict.fromkeys(groups, "train")
 
 
 def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:

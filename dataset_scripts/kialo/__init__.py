@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,10 +15,8 @@ from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, is_english
 from dataset_scripts.base.reading import ARCHIVES, members
 from dataset_scripts.base.schema import ARGUMENTS, FAMILIES, PAIRS, TRIPLETS, Rows, pair_row, tree_families, triplet_row
-from dataset_scripts.base.splits import FRACTIONS, split_groups
+from dataset_scripts.base.splits import split_or_train
 from dataset_scripts.kialo.export import Discussion, discussion_id, parse_export, parse_record
-
-logger = logging.getLogger(__name__)
 
 
 class Kialo(Corpus):
@@ -39,11 +36,7 @@ class Kialo(Corpus):
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         discussions = self._read(files)
-        if len(discussions) < len(FRACTIONS):
-            logger.warning("%d discussion(s) are too few for splits: all go to train", len(discussions))
-            splits = dict.fromkeys(discussions, "train")
-        else:
-            splits = split_groups(discussions, seed=self.config.seed)
+        splits = split_or_train(discussions, self.config.seed)
         # sorted, so that rows do not depend on the order of files
         units = [(splits[group], (group, discussions[group])) for group in sorted(discussions)]
         rules = (Cleaner(ordered=config in ("triplets", "families")), LeakGuard())
