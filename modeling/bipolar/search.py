@@ -13,11 +13,13 @@ from modeling.bipolar.files import heads_of
 from modeling.search import nearest
 from modeling.search.index import Index, as_list
 
+AGAINST = 0.3  # what the side's cosine takes off the topic's where other statements are in the collection, too
+
 
 class CounterIndex(Index):
     """An index that `opinion embed` made, asked for counters; of a Bipolar-encoder, it holds the embeddings u."""
 
-    COUNTERS = True
+    side = -AGAINST
 
     @cached_property
     def ranker(self) -> BipolarEncoder | None:

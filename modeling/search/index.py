@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,7 @@ class Index:
         >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups  # doctest: +SKIP
     """
 
-    COUNTERS: ClassVar[bool] = False  # whether a statement is asked for what is on the other side
+    side: float | None = None  # weight of the side's cosine beside the topic's; None: that of `ask`
 
     def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None, lens: Lens | None = None) -> None:
         self.folder, self.facts, self._model = folder, facts, model
@@ -290,9 +290,9 @@ class Index:
         """What the lens of the index makes of statements' vectors by the model."""
         if self.lens != "both":
             return vectors[:, self._columns]
-        from modeling.search.lenses import AGAINST, SIDE, weigh  # imports torch
+        from modeling.search.lenses import SIDE, weigh  # imports torch
 
-        return weigh(vectors, AGAINST if self.COUNTERS else SIDE)
+        return weigh(vectors, SIDE if self.side is None else self.side)
 
     @property
     def _columns(self) -> slice:

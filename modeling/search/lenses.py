@@ -20,7 +20,6 @@ from modeling.base.models import adapter_folder, base_of, load_backbone, load_mo
 
 Lens = Literal["both", "side", "topic"]
 SIDE = 0.7  # weight of the side's cosine beside the topic's
-AGAINST = -0.3  # the same for counter-arguments: what is on the other side is seldom near to a statement
 CROWDED = 1.0  # weight of the crowding that is taken off
 NEIGHBOURS, SAMPLE = 50, 5_000  # of which texts, at most, crowding is the mean cosine
 ROWS = 4_096  # compared with the sample at once: 80 MB

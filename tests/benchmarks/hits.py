@@ -30,7 +30,8 @@ from dataset_scripts.base.sources import load_split, source_name
 from dataset_scripts.base.tables import markdown, write_table
 from modeling.base.models import adapter_folder, base_of, load_backbone
 from modeling.base.vectors import Vectors
-from modeling.search.lenses import AGAINST, CROWDED, SIDE, crowding
+from modeling.bipolar.search import AGAINST
+from modeling.search.lenses import CROWDED, SIDE, crowding
 
 FIRST = 5  # texts that a person reads
 LEAST = 3  # texts that a statement needs on either side
@@ -175,7 +176,7 @@ def main() -> None:
     folder, table = adapter_folder(options.model), []
     model = load_backbone(base_of(folder))
     model.load_adapter(str(folder))
-    weight = AGAINST if options.counter else SIDE
+    weight = -AGAINST if options.counter else SIDE
     scales = [] if options.chosen else [float(scale) for scale in options.scales.split(",")]
     for data in options.data.split(","):
         rows, name = load_split(data, "families", options.split, options.cache_dir), source_name(data)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from modeling.base.models import load_model
-from modeling.bipolar.search import CounterIndex
+from modeling.bipolar.search import AGAINST, CounterIndex
 from modeling.search import lenses, validation
 from modeling.search.index import Index
 from modeling.search.lenses import TwoLenses, crowding, load_lenses, weigh, with_crowding
@@ -77,7 +77,7 @@ def test_an_index_is_asked_by_topic_and_side(run, tiny_base, tmp_path):
     for lens, expected in cosines.items():
         assert hits[lens].to_numpy() == pytest.approx(expected[order], abs=1e-5)
     # a counter-argument is on the topic, and on the other side
-    scores = cosines["topic"] + lenses.AGAINST * cosines["side"] - lenses.CROWDED * crowded
+    scores = cosines["topic"] - AGAINST * cosines["side"] - lenses.CROWDED * crowded
     counters = CounterIndex.open(tmp_path / "index").ask(STATEMENT, top=5)
     assert counters["text"].tolist() == [TEXTS[place] for place in np.argsort(-scores)[:5]]
     # sides lie on the axis of the side's lens
