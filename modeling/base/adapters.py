@@ -34,7 +34,7 @@ PROBES = (
 )
 WEIGHTS, CONFIG, FINGERPRINT = "adapter_model.safetensors", "adapter_config.json", "fingerprint.json"
 # Of the length of the vectors: merging adds two float32 products in another order, processors differ in the sixth
-# digit, half precision loses about three. A model nearer to its base than this has to be nearer to itself still.
+# digit, half precision in the third. A model nearer to its base than this has to be nearer to itself still.
 TOLERANCE, LEAST_TOLERANCE = 1e-2, 1e-3
 CURE = "copy or download the model again, all files of one version"
 _PREFIX = "base_model.model."  # what peft writes has it, the names within transformers' models do not
@@ -143,13 +143,17 @@ def save_adapter(
 ) -> SentenceTransformer:
     """Writes the adapter of a trained model in half precision; returns the model from its files, merged into the base.
 
-    `base` is the untrained encoder, from `load_backbone`, of which the Hub id is recorded; `system` saves what the
+    The model's own adapter is rounded to half precision, too: half of the size for a change in the fourth digit of a
+    cosine, in the second where a high learning rate has made large weights. `base` is the untrained encoder, from `load_backbone`, of which the Hub id is recorded; `system` saves what the
     model has beside its adapter. An AdapterError where the files do not give what the live model gave, or that equals
     the base, of which `allow_unchanged`, as after a trial of few steps, only warns.
     """
     with atomic_folder(folder) as temporary:
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if "lora_" in name:
+                    parameter.copy_(parameter.half())
         model[0].model.save_pretrained(temporary)
-        # half of the size for a change in the fourth digit of a cosine
         weights = {name: tensor.half() for name, tensor in load_file(temporary / WEIGHTS).items()}
         save_file(weights, temporary / WEIGHTS, {"format": "pt"})
         config = read_json(temporary / CONFIG)
