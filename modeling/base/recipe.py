@@ -147,6 +147,8 @@ class Recipe(BaseModel):
     """gradient norm at which to clip"""
     max_length: Positive = 128
     """tokens per text in training; the published model keeps the base's limit"""
+    dropout: float | None = Field(None, ge=0, lt=1)
+    """of the encoder in training, and of its adapter; default: the encoder's own, and lora_dropout"""
     lora: bool = True
     """train a LoRA adapter; false: all weights"""
     lora_rank: Positive = 32

@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from torch import nn
+
 from dataset_scripts.base.sources import load_split, source_name
 from modeling.base.adapters import add_lora, copy_adapter, load_merged, save_adapter, save_merged, scale_adapter
 from modeling.base.evaluation import SimilarityEvaluator, of_source
@@ -157,6 +159,10 @@ class System(ABC):
         model = load_backbone(self.backbone, recipe.max_length)
         if recipe.lora:
             add_lora(model, recipe.lora_rank, recipe.lora_alpha, recipe.lora_dropout, recipe.lora_targets)
+        if recipe.dropout is not None:
+            for module in model.modules():
+                if isinstance(module, nn.Dropout):
+                    module.p = recipe.dropout
         if recipe.start:
             copy_adapter(adapter_folder(recipe.start), model)
         return model

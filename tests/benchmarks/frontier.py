@@ -62,6 +62,8 @@ def measure(corpora: list[str], changes: dict[str, Any], data: Path, cache: Path
         "lora_alpha": 16,
         "lora_scale": 1,
         "keep": 1,
+        "dropout": 0,
+        "learning_rate": 1e-3,
         "data": ",".join(sources),
         "replay": data / "sentiwordnet",
         "stance": data / "kialo",

@@ -38,6 +38,16 @@ def at_cosines(*cosines):
 COSINES, LABELS = (0.8, 0.0, 0.9, 0.5), torch.tensor([1, 1, 0, 0])
 
 
+def test_without_dropout_a_text_has_one_vector_in_training(make):
+    def spread(**options):
+        model = make(**options).build_model().train()
+        with torch.no_grad():
+            one, other = (model(model.preprocess(["free trams"]))["sentence_embedding"] for _ in range(2))
+        return (one - other).abs().max().item()
+
+    assert spread(dropout=0) == 0 < spread()
+
+
 def test_losses_of_pairs(make):
     loss = make()._loss("pairs", None)
     assert isinstance(loss, LinearContrastiveLoss)
