@@ -226,9 +226,10 @@ class Recipe(BaseModel):
 
     def public_options(self) -> dict[str, Any]:
         """The options that made the weights and the files, without anything that names a local path."""
-        hidden = {"name", "system", "base", "base_id", "start", "data", "options", "max_eval_rows"}
+        hidden = {"name", "system", "base", "base_id", "data", "options", "max_eval_rows"}
         own = self.options.model_dump(exclude=set(self.options.sources()))
-        return self.model_dump(exclude=hidden) | {"lora_scale": self.lora_scale} | own
+        own |= {"lora_scale": self.lora_scale, "start": self.start and Path(self.start).name}
+        return self.model_dump(exclude=hidden) | own
 
     def __getitem__(self, key: str) -> Any:
         for options in (self.options, self):
