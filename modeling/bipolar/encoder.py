@@ -135,7 +135,7 @@ class BipolarEncoder:
             Dicts with `corpus_id`, the candidate's index, and `score`: its probability if the classifier ranks alone.
 
         Raises:
-            ValueError: If the point is empty, something is no text, does not fit, or is out of range.
+            ValueError: If the point is empty, something is no text or does not fit, or the weight is negative.
         """
         if not isinstance(point, str) or not point.strip():
             raise ValueError(f"the point must be a text that is not empty, got {point!r}")

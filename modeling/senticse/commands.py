@@ -40,7 +40,7 @@ def probe(
     learning_rate: Annotated[float, typer.Option(min=1e-9, max=1, help="For that; the paper's.")] = 1e-5,
     max_test: Annotated[int, typer.Option(min=1, help="Test texts for that.")] = 500,
     validation: Annotated[int, typer.Option(min=1, help="Validation texts of a draw; the paper's.")] = 500,
-    max_rows: Annotated[int | None, typer.Option(min=1, help="Seeded, balanced sample of each split.")] = None,
+    max_rows: Annotated[int | None, typer.Option(min=4, help="Seeded, balanced sample of each split.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", file_okay=False, help="Folder to write to.")] = None,
     cache_dir: Annotated[str, typer.Option(help="Where figures are kept.")] = Recipe.model_fields["cache_dir"].default,
 ) -> None:
