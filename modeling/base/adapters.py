@@ -144,9 +144,10 @@ def save_adapter(
     """Writes the adapter of a trained model in half precision; returns the model from its files, merged into the base.
 
     The model's own adapter is rounded to half precision, too: half of the size for a change in the fourth digit of a
-    cosine, in the second where a high learning rate has made large weights. `base` is the untrained encoder, from `load_backbone`, of which the Hub id is recorded; `system` saves what the
-    model has beside its adapter. An AdapterError where the files do not give what the live model gave, or that equals
-    the base, of which `allow_unchanged`, as after a trial of few steps, only warns.
+    cosine, in the second where a high learning rate has made large weights. `base` is the untrained encoder, from
+    `load_backbone`, of which the Hub id is recorded; `system` saves what the model has beside its adapter. An
+    AdapterError where the files do not give what the live model gave, or that equals the base, of which
+    `allow_unchanged`, as after a trial of few steps, only warns.
     """
     with atomic_folder(folder) as temporary:
         with torch.no_grad():
