@@ -41,7 +41,8 @@ def split_or_train(groups: Collection[str], seed: int) -> dict[str, str]:
     """As `split_groups`; of fewer groups than splits all go to train, which is said."""
     if len(groups) >= len(FRACTIONS):
         return split_groups(groups, seed=seed)
-    logger.warning("%d group(s) are too few for splits: all go to train", len(groups))
+    if groups:
+        logger.warning("%d group(s) are too few for splits: all go to train", len(groups))
     return dict.fromkeys(groups, "train")
 
 

@@ -48,7 +48,7 @@ def load_corpus(source: str, name: str, cache: Path, max_rows: int | None = None
     """Loads the configurations `sentences` and `sgts` of a source, of each split and the pairs `max_rows` at most.
 
     Raises:
-        ValueError: If it has not these configurations and splits.
+        ValueError: If it has not these configurations and splits, or other than two classes.
     """
     wanted = {split: ("sentences", split) for split in ("train", "validation", "test")}
     parts, samples = {}, {}
@@ -61,6 +61,8 @@ def load_corpus(source: str, name: str, cache: Path, max_rows: int | None = None
                 f"and 'sgts', as opinion corpus build makes them of a sentiment corpus. {error}"
             ) from error
         parts[part] = rows.select_columns(COLUMNS[config]).to_pandas()
+        if config == "sentences" and (classes := parts[part]["label"].nunique()) != 2:
+            raise ValueError(f"--sentiment {source}: the probes are for two classes, its {split} data have {classes}")
         samples[part] = parts[part].iloc[balanced(parts[part]["label"].to_numpy(), max_rows)]
     return Corpus(name, **samples, sampled=any(len(samples[part]) < len(parts[part]) for part in parts))
 
