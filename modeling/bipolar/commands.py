@@ -30,12 +30,12 @@ def counter(
     ] = None,
     top: Annotated[int, typer.Option("-n", "--top", min=1, help="Counter-arguments per argument.")] = 10,
     shortlist: Annotated[int, typer.Option(min=1, help="Nearest texts that are ranked by the classifier.")] = 50,
-    against: Annotated[
+    side_weight: Annotated[
         float | None,
         typer.Option(
             min=0,
-            help="Weight of the other side beside the topic, of an index of two lenses and no classifier (default 0.3; "
-            "1.5 where all texts are on one statement).",
+            help="What the other side weighs beside the topic, of an index of two lenses and no classifier (default "
+            "0.3; 1.5 where all texts are on one statement).",
         ),
     ] = None,
     model: search.Model = None,
@@ -51,12 +51,12 @@ def counter(
 
     search.quiet()
     opened = CounterIndex.open(index, model)
-    if against is not None:
+    if side_weight is not None:
         if opened.ranker is not None or opened.lens != "both":
             raise ValueError(
-                f"--against: {index} has a classifier or one lens alone; embed it with --model stance-minilm"
+                f"--side-weight: {index} has a classifier or one lens alone; embed it with --model stance-minilm"
             )
-        opened.side = -against
+        opened.side = -side_weight
     hits = opened.ask(asked, top, shortlist)
     columns = ["rank", "score", "similarity", "rows", "row", "text"]
     for argument in asked:

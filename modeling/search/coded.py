@@ -56,7 +56,7 @@ def read_coded(index: Any, path: str | Path, text_column: str | None = None, lab
     for option, name in (("--text-column", text_column), ("--label-column", label_column)):
         if name not in source.columns:
             listed = f"{path} has the columns {', '.join(source.columns)}{suggest(name, source.columns)}"
-            raise ValueError(f"{option} {name!r}: no such column; {listed}")
+            raise ValueError(f"{option} {name!r}: no such column; {listed}: name it with {option}")
     kept: dict[Any, tuple[str, bool]] = {}
     left_out = dict.fromkeys(("without a label", "without a text", "near-identical to another"), 0)
     for number, (text, label) in enumerate(source.read([text_column, label_column], dropped), 1):

@@ -135,6 +135,9 @@ def read_texts(
             dropped["empty text"] += 1
         else:
             rows.append((number, *map(_label, labels), numbers[raw]))
+    if texts and not any(any(map(str.isalpha, each)) for each in texts):  # numbers are text in a CSV
+        dropped["without a letter"] += len(rows)
+        texts.clear()
     if not texts:
         reasons = ", ".join(f"{count:,} x {reason}" for reason, count in dropped.items()) or "it has no rows"
         question = "is it the column of the texts? Name it with --text"

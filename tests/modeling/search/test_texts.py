@@ -173,6 +173,8 @@ def test_nothing_left_is_an_error_that_says_why():
         collected({"text": [12]})
     with pytest.raises(ValueError, match="it has no rows"):
         collected({"text": []})
+    with pytest.raises(ValueError, match=r"no text is left \(2 x without a letter\); is it the column of the texts"):
+        collected({"text": ["5", "3"]})
 
 
 @pytest.mark.parametrize(
