@@ -47,9 +47,10 @@ def counter(
     if shortlist < top:
         raise ValueError(f"--shortlist {shortlist} is less than -n {top}: only what is on it can be shown")
 
+    search.quiet()  # before transformers is imported
+
     from modeling.bipolar.search import CounterIndex
 
-    search.quiet()
     opened = CounterIndex.open(index, model)
     if side_weight is not None:
         if opened.ranker is not None or opened.lens != "both":
@@ -58,7 +59,7 @@ def counter(
             )
         opened.side = -side_weight
     hits = opened.ask(asked, top, shortlist)
-    columns = ["rank", "score", "similarity", "rows", "row", "text"]
+    columns = ["rank", *(["score"] if opened.ranker else []), "similarity", "rows", "text"]
     for argument in asked:
         counters = hits.loc[hits["argument"] == argument, columns]
         shown = argument if len(argument) <= 300 else f"{argument[:300].rstrip()}..."

@@ -30,8 +30,8 @@ class CounterIndex(Index):
     def meaning(self) -> str:
         """What a score is."""
         if self.ranker is None:
-            score = "of topics, less that of sides" if self.lens == "both" else "alone"
-            return f"not ranked by a classifier, the score is the similarity {score}: {self.facts['model']} has none"
+            score = f", that of topics less {-self.side:g} of that of sides" if self.lens == "both" else ""
+            return f"in the order of their similarity{score}: {self.facts['model']} has no classifier"
         if (weight := self.ranker.heads.fusion_weight) is None:
             return "score: probability that the text counters the argument, by the classification head"
         return f"score: similarity + {weight:g} x log-odds that the text counters the argument, by the classifier"

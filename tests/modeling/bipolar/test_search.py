@@ -122,9 +122,9 @@ def test_the_command(plane, tmp_path, monkeypatch):
 
     result = run("for", "-f", tmp_path / "points.txt", "-n", 1, "-o", tmp_path / "hits.csv")
     assert pd.read_csv(tmp_path / "hits.csv")["text"].tolist() == ["against", "for"]
-    assert "| 1    | 1.000 | 0.000      | 1    | 3   | against |" in result.stdout
+    assert "| 1    | 1.000 | 0.000      | 1    | against |" in result.stdout
     monkeypatch.setattr(CounterIndex, "ranker", None)
-    assert "not ranked by a classifier" in run("for", "-n", 1).stdout
+    assert "has no classifier" in run("for", "-n", 1).stdout
     for words, message in ((["for", "-n", 60], "--shortlist 50 is less than -n 60"), ([], "there is no argument")):
         result = run(*words)
         assert result.exit_code == 2 and message in result.stderr
