@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ from modeling.base.system import System
 
 # the repository's name is not known before it is published; staging fills these in
 REPO, ADAPTER_REPO = "{{repo_id}}", "{{adapter_repo_id}}"
+ORIGIN = {
+    "start": "starting from",
+    "teacher": "as a student of",
+}  # options that name another model -> how a card says so
+HIGHER = re.compile("auroc|accuracy|pearson|spearman|kendall|ndcg")  # measures that are better the higher they are
 PHASE = ("name", "steps", "rows", "epochs", "seconds", "rows_per_second")  # what a card says of a phase
 
 
@@ -36,6 +42,7 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
     # a model that has no embeddings has no examples, and its own usage alone
     texts = next(([first, *(row["second"] for row in rows)] for first, rows in _examples(results).items()), [])
     options = [[key, "none" if value is None else str(value)] for key, value in results["recipe"].items()]
+    others = [f"{words} {name}" for key, words in ORIGIN.items() if (name := results["recipe"].get(key))]
     card = ModelCard.from_template(
         _front_matter(system, results, kind == "merged"),
         template_path=str(RELEASED / "template.md"),
@@ -43,6 +50,7 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
         facts=results,
         system=system,
         worse=_worse(results),
+        origin=f", {', '.join(others)}," if others else "",
         repo=REPO,
         adapter_repo=ADAPTER_REPO,
         demonstrations=markdown(demonstrations(results, {"base": "base", "trained": "this model"})),
@@ -58,12 +66,13 @@ def render_card(system: System, results: dict[str, Any], kind: str) -> str:
 
 
 def _worse(results: dict[str, Any]) -> list[str]:
-    """Where the base is better by the main measure of an evaluation, all of which are better the higher they are."""
+    """Where the base is better by a measure that is better the higher it is, as the first of each evaluation is."""
     return [
         f"{each['title']} ({each['dataset']}): `{metric}` {each['base'][metric]:.3f} → {each['trained'][metric]:.3f}"
         for each in results["evaluations"]
-        for metric in each["headline"][:1]
-        if None not in (each["base"][metric], each["trained"][metric])
+        for number, metric in enumerate(each["headline"])
+        if (not number or HIGHER.search(metric))
+        and None not in (each["base"][metric], each["trained"][metric])
         and each["trained"][metric] < each["base"][metric]
     ]
 
