@@ -18,10 +18,8 @@ from modeling.base.system import System
 
 # the repository's name is not known before it is published; staging fills these in
 REPO, ADAPTER_REPO = "{{repo_id}}", "{{adapter_repo_id}}"
-ORIGIN = {
-    "start": "starting from",
-    "teacher": "as a student of",
-}  # options that name another model -> how a card says so
+# options that name another model -> how a card says so
+ORIGIN = {"start": "starting from", "teacher": "as a student of"}
 HIGHER = re.compile("auroc|accuracy|pearson|spearman|kendall|ndcg")  # measures that are better the higher they are
 PHASE = ("name", "steps", "rows", "epochs", "seconds", "rows_per_second")  # what a card says of a phase
 

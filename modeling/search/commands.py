@@ -154,12 +154,14 @@ def ask(
 ) -> None:
     """Find the texts most similar to statements."""
     from modeling.search import duplicates
+    from modeling.search.coded import read_coded
 
     path = check_output(out)
     asked = list(dict.fromkeys(text for text, _ in read_given(statements, file)))
     if coded and (judge is None or len(asked) > 1):
         raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
     opened = _open(index, model, lens)
+    texts = read_coded(opened, coded, text_column, label_column) if coded else None
     fold = near_duplicates == "fold"
     hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
     counts = hits[[f"rows_{group}" for group in opened.groups]].to_numpy()
@@ -169,12 +171,11 @@ def ask(
     scores = [name for name in ("similarity", "topic", "side") if name in hits]
     judged = []
     if judge:
-        from modeling.search.coded import read_coded
         from modeling.search.judge import Judge
 
         judging = Judge(judge)
-        if coded:
-            found = judging.calibrate(read_coded(opened, coded, text_column, label_column), asked[0]).iloc[0]
+        if texts:
+            found = judging.calibrate(texts, asked[0]).iloc[0]
             interval = f"[{found['low']:.2f}, {found['high']:.2f}]"
             print(f"judge on {found['texts']} coded texts: AUROC {found['auroc']:.2f} {interval}")
         hits = hits.reset_index(drop=True).join(judging(hits["text"].tolist(), hits["statement"].tolist()))
