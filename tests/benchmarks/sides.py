@@ -19,8 +19,9 @@ from dataset_scripts.base.sources import load_split, source_name
 from dataset_scripts.base.tables import markdown
 from modeling.base.models import load_model
 from modeling.base.vectors import Vectors, precision
-from modeling.bipolar.candidates import Opinions
+from modeling.bipolar.candidates import shortlist
 from modeling.bipolar.encoder import BipolarEncoder
+from modeling.bipolar.evaluation import SidesEvaluator
 
 WEIGHTS = (0, 0.3, 0.5, 0.7, 1, 1.5, 2)
 
@@ -38,22 +39,20 @@ def main() -> None:
     table = []
     for data in options.data:
         rows = load_split(data, "families", options.split, options.cache_dir)
-        asked = Opinions({name: np.asarray(rows[name]) for name in rows.column_names}, options.opinions)
+        name, columns = source_name(data), {column: np.asarray(rows[column]) for column in rows.column_names}
+        evaluator = SidesEvaluator(columns, limit=options.opinions, title="", dataset=name, dataset_id=name)
+        asked = evaluator.opinions
         with precision(True):
             topic, side, u = (np.asarray(Vectors(model, options.cache_dir)(asked.texts)) for model in models)
         points = asked.points
         cosines = side[points] @ side.T
         counters = whole.retrieval_embeddings(u[points], queries=True) @ whole.retrieval_embeddings(u).T
-        for name, scores in (("topic", topic[points] @ topic.T), ("bipolar-minilm, retrieval", counters)):
+        for way, scores in (("topic", topic[points] @ topic.T), ("bipolar-minilm, retrieval", counters)):
             for weight in WEIGHTS:
-                ranked = scores - weight * cosines
-                first = [
-                    pool[row[pool].argmax()] for row, pool in zip(ranked, map(np.asarray, asked.pools), strict=True)
-                ]
-                other = float(np.mean([hit in answers for hit, answers in zip(first, asked.answers, strict=True)]))
-                table.append({"ranked by": f"{name} - {weight:g} side", "data": source_name(data), "other": other})
-        chance = np.mean([len(answers) / len(pool) for answers, pool in zip(asked.answers, asked.pools, strict=True)])
-        table.append({"ranked by": "chance", "data": source_name(data), "other": chance})
+                first = shortlist(scores - weight * cosines, asked.pools, 1)[0][:, 0]
+                figures = evaluator.metrics(asked.hits(first))
+                table.append({"ranked by": f"{way} - {weight:g} side", "data": name, "other": figures["other_side"]})
+        table.append({"ranked by": "chance", "data": name, "other": figures["chance"]})
     print(
         markdown(
             pd.DataFrame(table)
