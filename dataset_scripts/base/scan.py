@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +26,8 @@ _COMMON = frozenset({".json", ".txt", ".md", ".png", ".yaml"})
 SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "space": _COMMON | {".py"}}
 # of tokenizers that have no other form: BERTweet, XLM-R, T5
 _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "spiece.model"})}
+# of a model only: folder -> what the runtime of its name reads there
+_RUNTIMES = {"onnx": (".onnx",), "openvino": (".xml", ".bin")}
 _WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
 _KEY_WORDS = 5
 
@@ -89,7 +92,7 @@ def scan(
             findings.append(Finding(f"{name[:6]}...", f"its name is a secret ({', '.join(sorted(secrets))})", _REVOKE))
         if path.is_symlink():
             findings.append(Finding(name, "a symbolic link", "Put the file itself there or delete the link."))
-        elif path.suffix not in SUFFIXES[repo_type] and path.name not in _VOCABULARIES.get(repo_type, ()):
+        elif not _is_published(path.relative_to(folder), repo_type):
             cure = f"Delete it, or use one of {', '.join(sorted(SUFFIXES[repo_type]))}."
             findings.append(Finding(name, f"files of type {kind!r} are not published", cure))
         else:
@@ -113,6 +116,11 @@ def scan(
     if not (folder / "README.md").is_file():
         findings.append(Finding("README.md", "there is no card", "Write one: the Hub and its readers expect it."))
     return findings + list(_forbidden(texts, forbidden_texts))
+
+
+def _is_published(path: Path, repo_type: str) -> bool:
+    runtime = _RUNTIMES.get(str(path.parent), ()) if repo_type == "model" else ()
+    return path.suffix in (*SUFFIXES[repo_type], *runtime) or path.name in _VOCABULARIES.get(repo_type, ())
 
 
 def _text(path: Path) -> str:
@@ -150,11 +158,46 @@ def _parquet(path: Path) -> str:
     return "\n".join([*schema.names, *metadata, *metadata.values()])
 
 
+def _onnx(path: Path) -> str:
+    import onnx
+
+    onnx.checker.check_model(str(path))
+    return "\n".join(_strings(onnx.load(path, load_external_data=False)))
+
+
+def _strings(message: Any) -> Iterator[str]:
+    """All that a graph says in words; its weights have to be in it."""
+    for field, value in message.ListFields():
+        if field.name == "external_data":
+            raise ValueError(f"the weights {message.name} lie in another file")
+        if field.type in (field.TYPE_STRING, field.TYPE_BYTES, field.TYPE_MESSAGE) and field.name != "raw_data":
+            for each in [value] if isinstance(value, str | bytes) or hasattr(value, "ListFields") else value:
+                if hasattr(each, "ListFields"):
+                    yield from _strings(each)
+                else:
+                    yield each if isinstance(each, str) else each.decode(errors="replace")
+
+
+def _openvino(path: Path) -> str:
+    """The graph of a pair of files; its constants have to fill the other file."""
+    from defusedxml.ElementTree import parse
+
+    graph, weights = path.with_suffix(".xml"), path.with_suffix(".bin")
+    root = parse(graph).getroot()
+    ends = [int(data.get("offset")) + int(data.get("size")) for data in root.iterfind(".//data[@offset]")]
+    if root.tag != "net" or max(ends, default=0) != weights.stat().st_size:
+        raise ValueError(f"{graph.name} and {weights.name} are no pair")
+    return _text(graph) if path == graph else ""
+
+
 _READERS: dict[str, Callable[[Path], str]] = {
     ".json": _json,
     ".safetensors": _safetensors,
     ".png": _png,
     ".parquet": _parquet,
+    ".onnx": _onnx,
+    ".xml": _openvino,
+    ".bin": _openvino,
 }
 
 

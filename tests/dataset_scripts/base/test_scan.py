@@ -8,9 +8,11 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from onnx import TensorProto, helper
 from PIL import Image, PngImagePlugin
 from safetensors.numpy import save_file
 
@@ -79,6 +81,31 @@ def cut(path):
     path.write_bytes(path.read_bytes()[:-1])
 
 
+def graph(external=False, **said):
+    """Writes an ONNX model that adds a vector, with words in its metadata, the names and the notes."""
+
+    def write(path):
+        vector = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+        weights = helper.make_tensor("w", TensorProto.FLOAT, [2], np.ones(2, np.float32).tobytes(), raw=True)
+        node = helper.make_node("Add", ["x", "w"], ["y"], doc_string=said.get("node", ""))
+        model = helper.make_model(helper.make_graph([node], "add", vector[:1], vector[1:], [weights]))
+        helper.set_model_props(model, {key: value for key, value in said.items() if key != "node"})
+        onnx.save(model, path, save_as_external_data=external, location="w.json", size_threshold=0)
+
+    return write
+
+
+def network(said="a", size=8):
+    """Writes a pair of OpenVINO's files, whose constants are the first eight bytes of `size`."""
+
+    def write(path):
+        constant = f'<layer name="{said}" type="Const"><data offset="0" size="8"/></layer>'
+        path.with_suffix(".xml").write_text(f'<?xml version="1.0"?><net name="n"><layers>{constant}</layers></net>')
+        path.with_suffix(".bin").write_bytes(b"\1" * size)
+
+    return write
+
+
 PLACES = ("/home/a", "/Users/a", "/mnt/a", "/data/a", "/scratch/a", "/opt/a", "/tmp/a", "/var/tmp/a")
 NO_SECRET = "holds a secret"
 TWICE = '{"token": "%s", "token": "none"}'
@@ -96,7 +123,17 @@ CASES = [
     ("picture.png", pickle.dumps([1], protocol=5), "not what .png says"),
     ("latin.txt", "café".encode("latin-1"), "not what .txt says"),
     ("link.json", lambda path: path.symlink_to("README.md"), "a symbolic link"),
+    ("onnx/model.onnx", graph(), None),
+    ("onnx/model.onnx", pickle.dumps([0] * 50, protocol=2), "not what .onnx says"),
+    ("onnx/model.onnx", graph(external=True), "not what .onnx says (ValueError: the weights w lie in another file)"),
+    ("model.onnx", graph(), "type '.onnx' are not published"),
+    ("openvino/a.xml", network(), None),
+    ("openvino/a.bin", b"weights", "not what .bin says (FileNotFoundError"),
+    ("openvino/a.bin", network(size=9), "not what .bin says (ValueError: a.xml and a.bin are no pair)"),
+    ("onnx/a.bin", network(), "type '.bin' are not published"),
     # secrets
+    ("onnx/model.onnx", graph(note=HF), NO_SECRET),
+    ("openvino/a.xml", network(HF), NO_SECRET),
     ("notes.md", f"token = {HF}".encode(), "secret (Hugging Face token)"),
     ("a.yaml", f"key: {GITHUB}".encode(), "GitHub Token"),
     ("a.json", json.dumps({"id": AWS}).encode(), "AWS Access Key"),
@@ -119,12 +156,15 @@ CASES = [
     ("windows.json", json.dumps({"p": "C:\\Users\\Anna"}).encode(), "path of this machine (C:\\\\Users"),
     ("here.md", f"run in {os.getcwd()}/runs".encode(), "path of this machine"),
     ("place.safetensors", weights({"from": "/home/anna/x"}), "path of this machine (/home/a"),
+    ("onnx/model.onnx", graph(node="from /home/anna/x"), "path of this machine (/home/a"),
+    ("openvino/a.xml", network("/home/anna/x"), "path of this machine (/home/a"),
     ("address.md", b"https://example.org/home/anna, ~/tmp/, docs/tmp/x, data/train.parquet, hf_hub_download()", None),
     ("left.md", b"# {{repo_id}}", "still holds {{repo_id}}"),
     # texts
     ("escaped.json", json.dumps({"text": "SCHOOL  uniforms\nmake mornings easier"}).encode(), None),
     ("quoted.md", b"<code>school uniforms MAKE mornings easier, for every parent</code>", "holds 1 training text"),
     ("lines.json", json.dumps({"t": SENTENCE.replace(" ", "\n")}).encode(), "holds 1 training text"),
+    ("onnx/model.onnx", graph(note=FORBIDDEN[1]), "holds 1 training text"),
     ("accents.json", json.dumps({"t": "Wer früh übt, wird später Meister!"}).encode(), "holds 1 training text"),
 ]
 
