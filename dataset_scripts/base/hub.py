@@ -151,7 +151,7 @@ def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[st
     result. Where the corpus's terms forbid a public copy, `private` must be set.
     """
     if not any(Path(folder).rglob("*.parquet")):
-        raise ValueError(f"{folder} has no Parquet file: build it with opinion corpus build")
+        raise ValueError(f"there are no Parquet files in {folder}: opinion corpus build CORPUS RAW -o {folder}")
     summary = read_json(Path(folder) / "summary.json")  # of a build, if that made the folder
     if isinstance(summary, dict) and summary.get("redistributable") is False and not options.get("private"):
         raise PublishError(

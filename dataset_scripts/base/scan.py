@@ -29,7 +29,7 @@ _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "sp
 # of a model only: folder -> what the runtime of its name reads there
 _RUNTIMES = {"onnx": (".onnx",), "openvino": (".xml", ".bin")}
 _WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
-_KEY_WORDS = 5
+_KEY_WORDS, _BEGINNING = 5, 120  # characters, of a text, in which that many words usually are
 
 # of detect-secrets: kinds of a fixed form, as opposed to guesses by entropy or by a word that stands near
 _KINDS = {"AWS Access Key", "Azure Storage Account access key", "Basic Auth Credentials", "Discord Bot Token"}
@@ -98,8 +98,8 @@ def scan(
         else:
             try:
                 texts[name] = _READERS.get(path.suffix, _text)(path)
-                rows = _rows(path) if path.suffix == ".parquet" else ()
-                secrets = _secrets(texts[name]).union(*map(_secrets, rows))
+                rows = parquet_texts(path) if path.suffix == ".parquet" else ()
+                secrets = _secrets(texts[name]).union(*(_secrets("\n".join(column)) for column in rows))
             except Exception as error:  # which one depends on the library that opens it
                 reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
                 cure = "Write the file again with the library of its type."
@@ -201,15 +201,20 @@ _READERS: dict[str, Callable[[Path], str]] = {
 }
 
 
-def _rows(path: Path) -> Iterator[str]:
-    """The texts of a Parquet file, some thousands at a time."""
+def parquet_texts(path: Path) -> Iterator[list[str]]:
+    """The texts of a Parquet file, some thousands at a time; see `column_texts`."""
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=65_536):
-            for column in batch.columns:
-                while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-                    column = column.flatten()
-                if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-                    yield "\n".join(text for text in column.unique().to_pylist() if text)  # pairs repeat their texts
+            yield from column_texts(batch)
+
+
+def column_texts(batch: pa.RecordBatch) -> Iterator[list[str]]:
+    """The different texts of each column that has such, or lists of such."""
+    for column in batch.columns:
+        while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+            column = column.flatten()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            yield [text for text in column.unique().to_pylist() if text]  # pairs repeat their texts
 
 
 def _secrets(text: str) -> set[str]:
@@ -231,7 +236,9 @@ def _forbidden(texts: Mapping[str, str], forbidden_texts: Iterable[str]) -> Iter
     joined = {name: f" {' '.join(words)} " for name, words in files.items()}
     hits: dict[str, list[str]] = {}
     for sentence in forbidden_texts:
-        words = _words(sentence)
+        words = _words(sentence[:_BEGINNING])
+        if len(words) <= _KEY_WORDS or tuple(words[:_KEY_WORDS]) in beginnings:
+            words = _words(sentence)
         if len(words) >= _KEY_WORDS and tuple(words[:_KEY_WORDS]) in beginnings:
             for name in (name for name, text in joined.items() if f" {' '.join(words)} " in text):
                 hits.setdefault(name, []).append(" ".join(words[:_KEY_WORDS]))

@@ -10,10 +10,11 @@ import typer
 
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import read_json
+from dataset_scripts.base.metadata import check_folder
 from dataset_scripts.base.tables import check_output, markdown, write_table
 from modeling.base import cli as training
 from modeling.base.names import RELEASED, released_models
-from modeling.base.recipe import SHARED, load_recipe
+from modeling.base.recipe import SHARED, load_recipe, load_run
 
 CACHE = SHARED["cache_dir"].default
 LONGEST, WIDTH = 20, 60  # rows of a list that are printed, and characters of a text
@@ -123,25 +124,50 @@ def publish_model(
     private: Private = False,
     dry_run: DryRun = False,
     forbidden_texts: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="File of texts, one a line, that must not go out.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="More texts, one a line, that must not go out.")
     ] = None,
+    without_text_scan: Annotated[
+        bool, typer.Option("--without-text-scan", help="Do not search the files for the texts that were trained on.")
+    ] = False,
 ) -> None:
-    """Publish merged/ of a run as ORG/NAME and its adapter/ as ORG/NAME-adapter, or a model of the suite."""
+    """Publish merged/ of a run as ORG/NAME and its adapter/ as ORG/NAME-adapter, or a model of the suite.
+
+    Its corpora are looked for where the run's recipe names them, seen from the working directory.
+    """
     folder = Path(path).expanduser()
     if not folder.is_dir() and path not in released_models():
         hint = cli.suggest(path, released_models()) or f"; released models are {', '.join(released_models())}"
         raise ValueError(f"there is no run and no released model {path!r}{hint}")
     texts = forbidden_texts.read_text(encoding="utf-8").splitlines() if forbidden_texts else ()
     _check(repo_id, dry_run)
+    if not without_text_scan:
+        _check_sources(folder if folder.is_dir() else path)
     from modeling.base.publish import publish_released, publish_run  # imports torch
 
     source, send = (folder, publish_run) if folder.is_dir() else (path, publish_released)
-    _report(dry_run, *send(source, repo_id, forbidden_texts=texts, private=private, dry_run=dry_run))
+    options = {"text_scan": not without_text_scan, "private": private, "dry_run": dry_run}
+    _report(dry_run, *send(source, repo_id, forbidden_texts=texts, **options))
+
+
+def _check_sources(model: Path | str) -> None:
+    """Refuses a model whose training texts are not at hand, before torch is imported."""
+    try:
+        missing = {}
+        for source in (load_run(model) if isinstance(model, Path) else load_recipe(model)).training_sources():
+            try:
+                check_folder(source)
+            except ValueError as error:
+                missing[source] = error
+        if missing:
+            raise ValueError(f"it was trained on {', '.join(missing)}: {next(iter(missing.values()))}")
+    except ValueError as error:
+        cure = "run this where they lie, or add --without-text-scan"
+        raise ValueError(f"{model} cannot be searched for training texts: {error}; {cure}") from None
 
 
 @publish.command("corpus")
 def publish_corpus(
-    path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of opinion corpus build.")],
+    path: Annotated[Path, typer.Argument(help="Folder of opinion corpus build.")],
     repo_id: Repository,
     private: Private = False,
     dry_run: DryRun = False,
@@ -155,7 +181,7 @@ def publish_corpus(
 
 @publish.command("metric")
 def publish_metric(
-    path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of the metric, as metrics/sgts.")],
+    path: Annotated[Path, typer.Argument(help="Folder of the metric, as metrics/sgts.")],
     repo_id: Repository,
     private: Private = False,
     dry_run: DryRun = False,

@@ -21,10 +21,9 @@ LISTED = ["corpus", "group", "cosine", "train_corpus", "train_group"]
 
 def recipe_sources(recipe: Recipe) -> tuple[list[str], list[str]]:
     """The sources that a recipe trains on, and those that it is tested on, the test splits of the former among them."""
-    replay = getattr(recipe.options, "replay", None)
     evaluated = [recipe[name] for name, source in recipe.options.sources().items() if source.evaluated]
     tested = [name for names in evaluated if names for name in names.split(",")]
-    return list(dict.fromkeys([*recipe.data, *filter(None, [replay])])), list(dict.fromkeys([*tested, *recipe.data]))
+    return recipe.training_sources(), list(dict.fromkeys([*tested, *recipe.data]))
 
 
 class Side:

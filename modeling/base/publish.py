@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import shutil
 import tempfile
 from collections.abc import Iterable
@@ -11,11 +12,13 @@ from typing import Any
 
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.hub import check_repo_id, push, stage
+from dataset_scripts.base.scan import column_texts, parquet_texts
+from dataset_scripts.base.sources import list_configs, load_source, parts
 from modeling.base import names
-from modeling.base.adapters import CONFIG, load_adapter, load_merged, save_merged
+from modeling.base.adapters import CONFIG, FINGERPRINT, load_adapter, load_merged, save_merged
 from modeling.base.cards import PHASE, render_card, write_cards
 from modeling.base.models import base_of, load_backbone, resolve
-from modeling.base.recipe import load_recipe
+from modeling.base.recipe import Recipe, load_recipe, load_run
 from modeling.base.rooms import get_system
 from modeling.base.system import System
 
@@ -28,39 +31,39 @@ def publish_run(
     run_dir: str | Path,
     repo_id: str,
     forbidden_texts: Iterable[str] = (),
+    text_scan: bool = True,
     private: bool = False,
     dry_run: bool = False,
-    proved: bool = False,
     **hub: str | None,
 ) -> list[dict[str, Any]]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
     In the copies' cards, in `staged/`, `{{repo_id}}` and `{{adapter_repo_id}}` become the two names. Before anything is
-    sent, the copies are searched for `forbidden_texts`, the training's, and what else must not go out (see `scan`), and
-    loaded, unless the files were `proved` when they were saved just now: they have to be what was trained.
+    sent, the copies are searched for the run's `training_texts` (unless `text_scan` is false), `forbidden_texts` and
+    what else must not go out (see `scan`), and loaded: they have to be what was trained.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
 
     Raises:
-        ValueError: If the folder has no `merged/`, or the name is malformed.
+        ValueError: If the folder has no `merged/`, the name is malformed, or the training texts cannot be had.
         AdapterError: If the weights are not what was trained.
         PublishError: See `push`; a StagingError if anything must not be published. Nothing was sent then.
     """
     run_dir = Path(run_dir)
     if not (run_dir / "merged").is_dir():
         raise ValueError(f"{run_dir} has no merged/ folder: give the folder of a finished training run")
-    texts, staged = tuple(forbidden_texts), []
+    texts, staged = {*forbidden_texts, *(training_texts(load_run(run_dir)) if text_scan else ())}, []
     targets = {"repo_id": repo_id, "adapter_repo_id": f"{repo_id}-adapter"}
     for part, target in zip(("merged", "adapter"), targets.values(), strict=True):
         if (run_dir / part).is_dir():
             check_repo_id(target)
             summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, targets, replace=True)
             staged.append({"repo_id": target, **summary})
-    if not proved:
+    if (run_dir / "merged" / FINGERPRINT).is_file():  # a cross-encoder has no vectors
         load_merged(run_dir / "staged" / "merged")
-        if (run_dir / "adapter").is_dir():
-            load_adapter(run_dir / "staged" / "adapter", load_backbone(base_of(run_dir / "adapter")))
+    if (run_dir / "adapter").is_dir():
+        load_adapter(run_dir / "staged" / "adapter", load_backbone(base_of(run_dir / "adapter")))
     return staged if dry_run else [push(each["folder"], each["repo_id"], private=private, **hub) for each in staged]
 
 
@@ -79,7 +82,24 @@ def publish_released(name: str, repo_id: str, **options: Any) -> list[dict[str, 
         save_merged(model, run_dir / "merged", base, system, model.max_seq_length)
         shutil.copytree(folder / "plots", run_dir / "merged" / "plots")
         write_cards(system, results, run_dir)
-        return publish_run(run_dir, repo_id, **options, proved=True)
+        write_json(run_dir / "recipe.json", system.recipe.identity())
+        return publish_run(run_dir, repo_id, **options)
+
+
+def training_texts(recipe: Recipe) -> set[str]:
+    """All texts of the corpora that a recipe trains on, of which a run samples some and tests on others.
+
+    A ValueError if a corpus cannot be had.
+    """
+    cache, texts = Path(recipe.cache_dir).expanduser(), set()
+    for source in itertools.chain(*map(parts, recipe.training_sources())):
+        if files := sorted(Path(source).expanduser().rglob("*.parquet")):  # read as they are, with no copy in the cache
+            columns = itertools.chain(*map(parquet_texts, files))
+        else:
+            splits = itertools.chain(*(load_source(source, each, cache).values() for each in list_configs(source)))
+            columns = (column for rows in splits for batch in rows.data.to_batches() for column in column_texts(batch))
+        texts.update(*columns)
+    return texts
 
 
 def released_facts(name: str) -> tuple[System, dict[str, Any]]:

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
 from dataset_scripts.base.cli import flag, suggest, validate
+from dataset_scripts.base.files import read_json
 from modeling.base import rooms
 
 
@@ -214,6 +215,11 @@ class Recipe(BaseModel):
         """The run's folder."""
         return Path(self.output_dir) / self.name
 
+    def training_sources(self) -> list[str]:
+        """The sources of the training texts: the corpora, and what options name that is not for evaluation alone."""
+        others = [listed(self[name]) for name, mark in self.options.sources().items() if not mark.evaluated]
+        return list(dict.fromkeys([*self.data, *itertools.chain(*others)]))
+
     def identity(self) -> dict[str, Any]:
         """The options on which the trained weights depend, those without `exclude`: runs of one identity are one."""
         return self.model_dump()
@@ -282,6 +288,14 @@ def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe
     values, overrides = values | {str(key): value for key, value in own.items()}, dict(overrides or {})
     recipe = _build(path.stem, system, values | overrides)
     return _build(f"{path.stem}-quick", system, values | QUICK | overrides) if recipe.quick else recipe
+
+
+def load_run(folder: Path) -> Recipe:
+    """The recipe of a run, as the run's folder has it; ValueError if there is none, or another version wrote it."""
+    if not (record := read_json(folder / "recipe.json")) or "system" not in record:
+        raise ValueError(f"{folder} has no recipe.json of a training run")
+    values = record.pop("options") | record
+    return _build(values.pop("name"), values.pop("system"), values)
 
 
 def _build(name: str, system: str, values: Mapping[str, Any]) -> Recipe:

@@ -18,7 +18,7 @@ from dataset_scripts.base.hub import check_ready
 from modeling.base.adapters import count_parameters
 from modeling.base.cards import write_cards
 from modeling.base.grid import write_grid
-from modeling.base.publish import publish_run, release
+from modeling.base.publish import publish_run, release, training_texts
 from modeling.base.recipe import Recipe
 from modeling.base.results import evaluate_run, print_report
 from modeling.base.rooms import get_system
@@ -41,7 +41,7 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if state.is_main_process:
         claim_folder(recipe)
     state.wait_for_everyone()
-    path, data, trained = recipe.run_dir / "results.json", None, None
+    path = recipe.run_dir / "results.json"
     results = read_json(path)
     if results is None or results["evaluation_options"] != recipe.evaluation_options():
         with state.local_main_process_first():  # one process computes what is cached, the others read it
@@ -57,20 +57,17 @@ def run(recipe: Recipe) -> dict[str, Any]:
             base = system.load_base()
             if not done:
                 path.unlink(missing_ok=True)  # of the files that are now replaced
-                trained = system.save(model, base)
-            results = evaluate_run(system, tests, data, phases, parameters, base, trained or system.load_trained())
+            trained = system.load_trained() if done else system.save(model, base)
+            results = evaluate_run(system, tests, data, phases, parameters, base, trained)
             write_cards(system, results, recipe.run_dir)
             write_json(path, results)  # last: it marks the run as complete
     if not state.is_main_process:
         return {}
     print_report(results, recipe.run_dir)
-    if recipe.release or recipe.push_to_hub:  # neither of which a training text may go along with
-        texts = (data or system.load_data()).texts
     if recipe.release:
-        print(f"released as {release(system, results, texts)}")
+        print(f"released as {release(system, results, training_texts(recipe))}")
     if recipe.push_to_hub:
-        proved = trained is not None  # just now, when the files were saved
-        for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, texts, recipe.private, proved=proved):
+        for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, private=recipe.private):
             print(f"published {pushed['url']}", "(unchanged)" if pushed["unchanged"] else f"at {pushed['commit']}")
     return results
 

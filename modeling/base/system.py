@@ -67,12 +67,6 @@ class Data:
     counts: dict[str, int] = field(default_factory=dict)
     groups: dict[str, Sequence[Hashable]] = field(default_factory=dict)
 
-    @property
-    def texts(self) -> set[str]:
-        """All texts that are trained on."""
-        columns = (rows[name] for rows in self.train.values() for name in rows.column_names)
-        return {text for column in columns for text in column if isinstance(text, str)}
-
 
 def with_limits(sources: Sequence[str], limits: int | list[int] | None) -> Iterator[tuple[str, int | None]]:
     """Each source with its limit: of one number, or none, all have the same."""

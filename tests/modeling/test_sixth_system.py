@@ -112,7 +112,6 @@ def test_a_sixth_system(sixth, tmp_path, tiny_base, tiny_data, capsys):
     assert "0.900" in capsys.readouterr().out
     model = SentenceTransformer(str(recipe.run_dir / "merged"), device="cpu")
     assert model.similarity(*model.encode(["we love the trams", "we hate the trams"])) < 1
-    texts = rooms.get_system(sixth)(recipe).load_data().texts
-    staged = publish_run(recipe.run_dir, "org/agreement", texts, dry_run=True)
+    staged = publish_run(recipe.run_dir, "org/agreement", dry_run=True)
     assert [each["repo_id"] for each in staged] == ["org/agreement", "org/agreement-adapter"]
     assert "nobody2026" in (recipe.run_dir / "staged" / "merged" / "README.md").read_text()

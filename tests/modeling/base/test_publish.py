@@ -76,13 +76,15 @@ print("RESULT" + json.dumps(result))
 
 
 @pytest.fixture(scope="module")
-def trained(tiny_base, tmp_path_factory):
+def trained(tiny_base, tiny_data, tmp_path_factory):
     """A run that trained an adapter: its folder, with all that is published; and the live model's vectors."""
     folder = tmp_path_factory.mktemp("trained") / "run"
     model = save_run(folder, tiny_base, "org/base")
     write_text(folder / "merged" / "README.md", CARD)
     write_text(folder / "adapter" / "README.md", "---\nlicense: mit\n---\n# {{adapter_repo_id}}, merged: {{repo_id}}\n")
-    write_json(folder / "recipe.json", {"base": str(tiny_base), "base_id": "org/base"})
+    options = {"base": tiny_base, "base_id": "org/base", "data": tiny_data, "stance": "none", "similarity": "none"}
+    recipe = load_recipe("stance-demo", {name: str(value) for name, value in options.items()})
+    write_json(folder / "recipe.json", recipe.identity())
     return folder, model.encode(TEXTS)
 
 
@@ -97,17 +99,19 @@ def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, 
     dry = publish_run(run_dir, "org/tiny", dry_run=True)
     assert [(d["repo_id"], len(d["files"])) for d in dry] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert len(loads) == 2  # the model and the base of its adapter
-    write_text(run_dir / "adapter" / "notes.txt", SENTENCE)
-    with pytest.raises(StagingError, match=r"notes.txt: holds 1 training text"):
-        publish_run(run_dir, "org/tiny", forbidden_texts=iter([SENTENCE]), **options)
+    # a text of the run's corpus, another one, and none of either
+    write_text(run_dir / "adapter" / "notes.txt", f"We LOVE the trams, every day.\n{SENTENCE}")
+    for texts, number in (((), 1), (iter([SENTENCE]), 2)):
+        with pytest.raises(StagingError, match=rf"notes.txt: holds {number} training text"):
+            publish_run(run_dir, "org/tiny", texts, **options)
+    publish_run(run_dir, "org/tiny", text_scan=False, dry_run=True)
     with pytest.raises(ValueError, match="no merged/ folder"):
         publish_run(run_dir / "adapter", "org/tiny")
     assert server.requests == []  # one bad part, and none is sent
     (run_dir / "adapter" / "notes.txt").unlink()
     loads.clear()
-    results = publish_run(run_dir, "org/tiny", proved=True, **options)
+    results = publish_run(run_dir, "org/tiny", **options)
     assert [(r["repo_id"], r["uploaded"]) for r in results] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
-    assert loads == []
     assert server.read("org/tiny-adapter", "README.md").endswith(b"\n# org/tiny-adapter, merged: org/tiny\n")
     assert server.read("org/tiny", "README.md").endswith(b"# org/tiny\n\nIts adapter is org/tiny-adapter.\n")
     assert all(r["unchanged"] for r in publish_run(run_dir, "org/tiny", **options))
@@ -204,8 +208,8 @@ def test_what_is_not_released(finished, tiny_base, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["stance-minilm", "bipolar-minilm"])
 def test_a_released_model_goes_to_the_hub_whole(server, name, tmp_path, loads):
-    merged, adapter = publish_released(name, "org/model", token=server.token, endpoint=server.url)
-    assert len(loads) <= 2
+    merged, adapter = publish_released(name, "org/model", text_scan=False, token=server.token, endpoint=server.url)
+    assert len(loads) <= 4
     folder = tmp_path / "downloaded"
     for file in server.files("org/model"):
         if file != ".gitattributes":
@@ -266,5 +270,5 @@ def test_from_training_to_the_hub_nothing_is_loaded_twice(signed_in, tiny_base, 
     # a quick run is a run of its own
     assert {phase["steps"] for phase in results["phases"]} == {5} and (tmp_path / "stance-demo-quick").is_dir()
     assert len(signed_in.commits("org/quick")) == len(signed_in.commits("org/quick-adapter")) == 2
-    # the encoder to train, the base, the saved model, and the base once more to filter the test's pairs
-    assert len(loads) <= 4, loads
+    # the encoder to train, the base, the saved model, the base once more to filter the test's pairs; and what is sent
+    assert len(loads) <= 4 + 2, loads

@@ -310,7 +310,7 @@ def server(monkeypatch, tmp_path):
 
 def test_a_published_model_is_read_back_by_its_name(run, server, tmp_path):
     local = BipolarEncoder.from_pretrained(run[0])
-    results = hub.publish_run(run[0], "org/run", token=server.token, endpoint=server.url)
+    results = hub.publish_run(run[0], "org/run", text_scan=False, token=server.token, endpoint=server.url)
     assert [result["repo_id"] for result in results] == ["org/run", "org/run-adapter"]
     for repo in ("org/run", "org/run-adapter"):
         assert np.allclose(outputs(BipolarEncoder.from_pretrained(repo)), outputs(local), rtol=1e-3, atol=1e-4)
