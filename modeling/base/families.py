@@ -9,7 +9,7 @@ untrained encoder that are computed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from dataset_scripts.base.quality import TEST_TOPICS
 from dataset_scripts.base.schema import PRO
 from dataset_scripts.base.sources import source_name
 from modeling.base.batches import GroupedBatchSampler
-from modeling.base.keep import neighbours
+from modeling.base.keep import replayed
 from modeling.base.models import load_backbone, load_model
 from modeling.base.system import Data, Phase, System, with_limits
 from modeling.base.vectors import Vectors, precision
@@ -211,22 +211,13 @@ def alike(system: System, rows: Dataset, size: int) -> Dataset:
     return rows.remove_columns("group").add_column("group", groups.astype(str).tolist())
 
 
-def training_families(
-    system: System, sources: Sequence[str], limits: int | list[int] | None, size: int | None = None
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The families of all sources.
+def family_data(system: System, size: int | None = None) -> Data:
+    """The families of a recipe's corpora, with generic texts among them as its options say.
 
-    Args:
-        system: Whose training rows they are.
-        sources: Sources of the configuration `families`.
-        limits: Most texts of each source, one number or one for each; None: all.
-        size: Texts of a group of those that are `alike`, from which families are made; None: the groups of the source.
-
-    Returns:
-        Columns `text`, `family` and `side`, and counts for the card.
+    `size` are the texts of a group of those that are `alike`, from which families are made; None: the corpora's groups.
     """
     recipe, frames, counts = system.recipe, [], Counter()
-    for source, limit in with_limits(sources, limits):
+    for source, limit in with_limits(recipe.data, recipe["per_source"]):
         name, rows = source_name(source), system.rows(source, "families", "train")
         strict = [not TEST_TOPICS.search(statement) for statement in rows["statement"]]
         counts["texts on topics that encoders are tested on, left out"] += strict.count(False)
@@ -237,49 +228,18 @@ def training_families(
         frames.append(frame.assign(source=len(frames)))
     frame = pd.concat(frames, ignore_index=True)
     if frame.empty:
-        raise ValueError(f"{', '.join(sources)}: no family has two texts of one side and one of the other")
+        raise ValueError(f"{', '.join(recipe.data)}: no family has two texts of one side and one of the other")
     frame["family"] = frame.groupby(["source", "family"], sort=False).ngroup()
-    return frame.drop(columns="source"), counts
-
-
-def family_data(system: System, size: int | None = None) -> Data:
-    """The `training_families` of a recipe with generic texts among them, as its options say."""
-    recipe = system.recipe
-    frame, counts = training_families(system, recipe.data, recipe["per_source"], size)
-    frame = _sample(frame, recipe.max_train_rows, recipe.seed)
+    frame = _sample(frame.drop(columns="source"), recipe.max_train_rows, recipe.seed)
     if recipe["replay"]:
         pairs = len(frame) // (GENERIC - 1) // 2
-        base = load_backbone(system.backbone, recipe.max_length)
-        texts = system.rows(recipe["replay"], "examples", "train")["text"]
-        with precision(recipe.bf16):
-            one, other = neighbours(texts, pairs, base, system.cache / "embeddings", recipe.seed)
+        one, other = replayed(system, pairs, counts)
         numbers = np.tile(frame["family"].max() + 1 + np.arange(pairs), 2)
         generic = pd.DataFrame({"text": [*one, *other], "family": numbers, "side": 0})
         frame = pd.concat([frame, generic], ignore_index=True)
-        counts["generic texts for replay"] = len(set(one))
     labels = np.column_stack([frame["family"], frame["side"], np.arange(len(frame))])
     rows = Dataset.from_dict({"text": frame["text"].tolist(), "label": labels.tolist()})
     return Data({"families": rows}, system.source_names("replay"), counts, {"families": frame["family"].tolist()})
-
-
-def opposing_pairs(frame: pd.DataFrame) -> Dataset:
-    """Each family as pairs of texts of its two sides, the shorter side from the beginning again.
-
-    Args:
-        frame: Columns `text`, `family` and `side`, 1 or -1.
-
-    Returns:
-        Columns `point`, `counter` and `label`, the family and the side of the point; sides of points take turns.
-    """
-    parts: dict[str, list] = {"point": [], "counter": [], "label": []}
-    for family, texts in frame.groupby("family"):
-        sides = {side: texts["text"][texts["side"] == side].tolist() for side in (1, -1)}
-        for number in range(max(map(len, sides.values()))):
-            side = 1 if number % 2 else -1
-            point, counter = (own[number % len(own)] for own in (sides[side], sides[-side]))
-            for name, value in zip(parts, (point, counter, [family, side]), strict=True):
-                parts[name].append(value)
-    return Dataset.from_dict(parts)
 
 
 def _sample(frame: pd.DataFrame, limit: int | None, seed: int) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from modeling.base.models import load_backbone
 from modeling.base.recipe import Recipe
 from modeling.base.system import System
-from modeling.base.vectors import Vectors
+from modeling.base.vectors import Vectors, precision
 
 REPLAY_COLUMNS = ["replay", "replay_neighbour"]
 TEXTS = 16_000  # more need minutes to embed; a run of 3,000 steps sees each of them about six times
@@ -39,14 +39,21 @@ def hold(recipe: Recipe, model: SentenceTransformer, loss: nn.Module) -> nn.Modu
 
 def with_replay(system: System, rows: Dataset, counts: dict[str, int]) -> Dataset:
     """The rows with generic texts beside them, whose number is added to `counts`, if the recipe names a source."""
-    recipe = system.recipe
-    if not recipe["replay"]:
+    if not system.recipe["replay"]:
         return rows
+    columns = replayed(system, len(rows), counts)
+    return concatenate_datasets([rows, Dataset.from_dict(dict(zip(REPLAY_COLUMNS, columns, strict=True)))], axis=1)
+
+
+def replayed(system: System, pairs: int, counts: dict[str, int]) -> tuple[list[str], list[str]]:
+    """So many pairs of the recipe's generic texts, see `neighbours`; their number is added to `counts`."""
+    recipe = system.recipe
     base = load_backbone(system.backbone, recipe.max_length)
     texts = system.rows(recipe["replay"], "examples", "train")["text"]
-    columns = neighbours(texts, len(rows), base, system.cache / "embeddings", recipe.seed)
+    with precision(recipe.bf16):
+        columns = neighbours(texts, pairs, base, system.cache / "embeddings", recipe.seed)
     counts["generic texts for replay"] = len(set(columns[0]))
-    return concatenate_datasets([rows, Dataset.from_dict(dict(zip(REPLAY_COLUMNS, columns, strict=True)))], axis=1)
+    return columns
 
 
 def neighbours(

@@ -40,7 +40,6 @@ class Phase:
         loss: The loss, built around the model in training.
         epochs: Passes over `dataset`.
         arguments: Training arguments that differ from the recipe's, such as another batch sampler.
-        trainer: The trainer's class, one with `modeling.base.trainer.Repairs`, if it is not the `Trainer` there.
     """
 
     name: str
@@ -48,7 +47,6 @@ class Phase:
     loss: nn.Module
     epochs: float
     arguments: dict[str, Any] = field(default_factory=dict)
-    trainer: type | None = None
 
 
 @dataclass

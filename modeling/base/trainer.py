@@ -13,7 +13,7 @@ import torch
 from accelerate.utils import broadcast
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers import SentenceTransformerTrainer
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -25,14 +25,13 @@ LOSS_WEIGHTS = "loss.safetensors"
 COMPLETE = "complete.json"  # of a checkpoint, written last: seconds of training so far, and digests of its files
 
 
-class Repairs:
-    """Mixed into a trainer of the library: what many processes and interruptions need.
+class Trainer(SentenceTransformerTrainer):
+    """The library's trainer, exact after interruptions, in many processes as in one, and with less padding.
 
     What a loss owns, such as the classifier of a softmax loss, is trained like the encoder: the library neither writes
-    it into checkpoints nor averages its gradients over processes. `seconds` are those of training before this session.
+    it into checkpoints nor averages its gradients over processes. A loss that reads more than sentence embeddings says
+    so by an attribute `sentence_embeddings_only = False`. `seconds` are those of training before this session.
     """
-
-    ARGUMENTS = SentenceTransformerTrainingArguments
 
     def __init__(self, *args: Any, seconds: float = 0.0, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,13 +85,6 @@ class Repairs:
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Adds none: it writes raw training texts into every README. `modeling.base.cards` writes ours."""
-
-
-class Trainer(Repairs, SentenceTransformerTrainer):
-    """The library's trainer, exact after interruptions, in many processes as in one, and with less padding.
-
-    A loss that reads more than sentence embeddings says so by an attribute `sentence_embeddings_only = False`.
-    """
 
     def compute_loss(self, model: nn.Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """The library's, with batches embedded in chunks where that pays."""

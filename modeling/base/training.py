@@ -106,10 +106,9 @@ def _train_phase(
     resume_from = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
     if resume_from:
         logger.info("resuming %s at %s", folder.name, Path(resume_from).name)
-    kind = phase.trainer or Trainer
-    trainer = kind(
+    trainer = Trainer(
         model=model,
-        args=training_arguments(recipe, phase, checkpoints, system.PRIMARY, kind.ARGUMENTS),
+        args=training_arguments(recipe, phase, checkpoints, system.PRIMARY),
         train_dataset=phase.dataset,
         loss=phase.loss,
         evaluator=validation,
@@ -144,7 +143,7 @@ def _train_phase(
 
 
 def training_arguments(
-    recipe: Recipe, phase: Phase, folder: Path, primary: str, kind: type = SentenceTransformerTrainingArguments
+    recipe: Recipe, phase: Phase, folder: Path, primary: str
 ) -> SentenceTransformerTrainingArguments:
     """The library's arguments for one phase of a recipe; a ValueError if processes cannot share a batch equally."""
     processes = process_state().num_processes
@@ -152,7 +151,7 @@ def training_arguments(
         raise ValueError(f"--batch-size {recipe.batch_size} cannot be divided between {processes} processes")
     steps = recipe.eval_steps if recipe.eval_steps < 1 else int(recipe.eval_steps)
     on_gpu = torch.cuda.is_available()
-    arguments = kind(
+    arguments = SentenceTransformerTrainingArguments(
         output_dir=str(folder),
         run_name=f"{recipe.name}-{phase.name}",
         seed=recipe.seed,

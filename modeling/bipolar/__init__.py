@@ -6,15 +6,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from modeling.base.recipe import OnlyTestSource, PerSource, Positive, Recipe, Source, SystemOptions, TestSource, listed
+from modeling.base.recipe import OnlyTestSource, Positive, Recipe, SystemOptions, TestSource
 
 
 class Options(SystemOptions):
     """Options of the system, with the paper's values where it has them."""
 
     configs: ClassVar = ("counters", "families", "similarity")
-    architecture: Literal["heads", "bi-encoder", "cross-encoder"] = "heads"
-    """heads: the system; bi-encoder: one encoder for points, one for counters; cross-encoder: reads both together"""
+    architecture: Literal["heads", "bi-encoder"] = "heads"
+    """heads: the system; bi-encoder: the paper's baseline, one encoder for points, one for counters"""
     split: Literal["clean", "official"] = "clean"
     """of the corpus; clean: debates on one thesis stay together; official: as published, which leaks"""
     objective: Literal["triplet", "ranking"] = "triplet"
@@ -43,12 +43,6 @@ class Options(SystemOptions):
     """weight of the classifier in the score; learned: on validation data; none: it re-ranks alone"""
     pooling: Literal["base", "cls"] = "base"
     """of the encoder's tokens: its own, or cls: the vector of [CLS]; needs lora false"""
-    families: Source = None
-    """of ranking: source of texts for and against statements, or several, a,b, which answer each other; none: none"""
-    family_texts: PerSource = None
-    """sample of the texts of each source of families: a number, or one each; none: all"""
-    per_statement: Positive = 8
-    """families: most of one statement, of up to 8 texts each"""
     counters: OnlyTestSource = None
     """source of counter-arguments to evaluate on, or several, a,b; none: those of data"""
     sides: OnlyTestSource = None
@@ -62,18 +56,12 @@ class Options(SystemOptions):
             raise ValueError(f"--architecture {self.architecture} needs --negatives random, debate or hard")
         if self.objective == "triplet" and self.negatives == "batch":
             raise ValueError("--objective triplet needs a negative in each row: --negatives random, debate or hard")
-        if self.families and (self.architecture, self.objective, self.negatives) != ("heads", "ranking", "batch"):
-            raise ValueError("--families needs --architecture heads, --objective ranking and --negatives batch")
-        if isinstance(self.family_texts, list) and len(self.family_texts) != len(listed(self.families)):
-            raise ValueError("--family-texts needs one number, or one for each source of --families")
         return self
 
     def check(self, recipe: Recipe) -> None:
         """Refuses what an adapter's files cannot hold."""
         if self.architecture != "heads" and recipe.lora:
             raise ValueError(f"--architecture {self.architecture} trains all weights: use --lora false")
-        if self.architecture == "cross-encoder" and (recipe.push_to_hub or recipe.release):
-            raise ValueError("a cross-encoder is a baseline of the tables: it is neither released nor pushed")
         if self.pooling == "cls" and recipe.lora:
             raise ValueError(
                 "--pooling cls changes a module that a LoRA adapter's files do not hold: use --lora false, or "

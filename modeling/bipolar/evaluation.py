@@ -35,23 +35,15 @@ class Ranked:
     weight: float | None = None  # of the classifier's log-odds; None where they alone re-rank, or there is none
 
 
-class PointsEvaluator(Evaluator):
-    """Points of `dataset_scripts.base.schema.COUNTERS`, or a seeded sample of `limit`, among all candidates."""
-
-    def __init__(
-        self, rows: Mapping[str, Sequence[str]], name: str = "counters", limit: int | None = None, **facts: str
-    ) -> None:
-        super().__init__(name, **facts)
-        everything = Candidates(rows)
-        self.candidates = everything.take(sample(len(everything), limit))
-        self.rows = len(self.candidates)
-
-
-class CounterargumentEvaluator(PointsEvaluator):
+class CounterargumentEvaluator(Evaluator):
     """Accuracy@1 of retrieved and re-ranked counter-arguments (Wachsmuth et al., 2018; Shi et al., 2023, section 6).
 
     The candidates that retrieval places first are ranked by both heads, joined by the heads' `fusion_weight`; where
     that is "learned", by the best of `WEIGHTS` on these points. A model without heads ranks by cosines.
+
+    Args:
+        rows: Of `dataset_scripts.base.schema.COUNTERS`.
+        limit: A seeded sample of so many points, among all candidates.
     """
 
     headline = ("accuracy_epa", "retrieval", *CLASSIFICATION, "accuracy_epc", "accuracy_sda", "accuracy_sdoc")
@@ -67,6 +59,14 @@ class CounterargumentEvaluator(PointsEvaluator):
         "fusion_weight": "what the classifier's log-odds weigh beside the similarity; none: they rank alone",
         "n_unseen": "points that no earlier split has",
     }
+
+    def __init__(
+        self, rows: Mapping[str, Sequence[str]], name: str = "counters", limit: int | None = None, **facts: str
+    ) -> None:
+        super().__init__(name, **facts)
+        everything = Candidates(rows)
+        self.candidates = everything.take(sample(len(everything), limit))
+        self.rows = len(self.candidates)
 
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> Ranked:
         queries, documents, log_odds = retrieval(model, self.candidates, cache)
@@ -181,7 +181,7 @@ def rank_all(
         firsts |= {setting: texts[:, 0] for setting, (texts, _) in lists.items()}
     else:
         odds = {setting: shortlist_odds(candidates, texts, log_odds) for setting, (texts, _) in lists.items()}
-        weight = _best(_accuracies(candidates, near, values, odds["epa"])) if weight == LEARNED else weight
+        weight = _best(candidates, near, values, odds["epa"]) if weight == LEARNED else weight
         firsts |= {setting: _first(*pair, odds[setting], weight) for setting, pair in lists.items()}
         firsts |= {key: reranked(near[:, :k], odds["epa"][:, :k]) for key, k in CLASSIFICATION.items()}
     right = candidates.hits(near)
@@ -202,25 +202,12 @@ def _first(near: np.ndarray, similarities: np.ndarray, odds: np.ndarray, weight:
     return reranked(near, odds if weight is None else similarities + weight * odds)
 
 
-def _best(accuracies: np.ndarray) -> float | None:
+def _best(points: Points, near: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> float | None:
     """The weight with the highest accuracy; the first, and so the smallest, of equals, the classifier alone last."""
-    return [*WEIGHTS, None][int(np.argmax(accuracies))]
+    return max([*WEIGHTS, None], key=lambda weight: points.hits(_first(near, similarities, odds, weight)).mean())
 
 
-def _accuracies(points: Points, near: np.ndarray, similarities: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """With each of `WEIGHTS`, and of the classifier alone."""
-    return np.array([points.hits(_first(near, similarities, odds, each)).mean() for each in [*WEIGHTS, None]])
-
-
-def learn_weight(model: SentenceTransformer, candidates: Candidates, opinions: Opinions | None) -> float | None:
-    """The best of `WEIGHTS`, or None for the classifier alone, for a model with heads.
-
-    By the mean of the accuracy on points among all arguments and that on short opinions, if there are any.
-    """
-    accuracies = []
-    for points, pools in ((candidates, candidates.of("epa")), (opinions, opinions and opinions.pools)):
-        if points is not None:
-            queries, documents, log_odds = retrieval(model, points)
-            near, similarities = shortlist(queries @ documents.T, pools, max(SHORTLISTS))
-            accuracies.append(_accuracies(points, near, similarities, shortlist_odds(points, near, log_odds)))
-    return _best(np.mean(accuracies, axis=0))
+def learn_weight(model: SentenceTransformer, candidates: Candidates) -> float | None:
+    """The best of `WEIGHTS` among all arguments, or None for the classifier alone, for a model with heads."""
+    queries, documents, log_odds = retrieval(model, candidates)
+    return rank_all(candidates, queries @ documents.T, log_odds, LEARNED, settings=("epa",)).weight

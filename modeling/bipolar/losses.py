@@ -23,11 +23,6 @@ class BipolarLoss(nn.Module):
     the cross-entropy of scaled similarities (as in MultipleNegativesRankingLoss); and the same for the classifier's
     log-odds among the counter and the `hardest` of these arguments.
 
-    Labels, with `ranking` only, say which debates have more than one answer: the family of each row, and the side of
-    its point, 1 or -1; -1 and 0 of a row without family. Rows of one family are about one statement. For its point any
-    text of the other side is an answer, and only the row's own counts; the texts of its own side are wrong answers,
-    and hard ones. Its counter asks as well, with the point for its answer.
-
     The model embeds u, on which the heads work, which the loss owns; the other arguments are as in `bipolar.Options`.
     Inputs are (point, counter), with `ranking` only, or (point, counter, negative); `forward` returns the parts
     `retrieval` and `classification`, as far as the task has them.
@@ -57,17 +52,11 @@ class BipolarLoss(nn.Module):
         if is_dist_initialized():  # the arguments of all processes compete, so that many see what one sees
             embeddings = [all_gather(column, with_grad=True) for column in embeddings]
             keys = [all_gather(column) for column in keys]
-            labels = None if labels is None else all_gather(labels)
-        return self.compute_loss_from_embeddings(embeddings, keys, labels)
+        return self.compute_loss_from_embeddings(embeddings, keys)
 
-    def compute_loss_from_embeddings(
-        self, embeddings: list[Tensor], keys: list[Tensor], labels: Tensor | None = None
-    ) -> dict[str, Tensor]:
-        """The parts, of u of points, counters and perhaps negatives, (batch, d) each, and their `text_keys`.
-
-        Labels, shape (batch, 2), are the family and the side of the point.
-        """
-        parts = self._triplet(*embeddings) if self.objective == "triplet" else self._ranking(embeddings, keys, labels)
+    def compute_loss_from_embeddings(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
+        """The parts, of u of points, counters and perhaps negatives, (batch, d) each, and their `text_keys`."""
+        parts = self._triplet(*embeddings) if self.objective == "triplet" else self._ranking(embeddings, keys)
         return parts if self.task == "joint" else {self.task: parts[self.task]}
 
     def _triplet(self, point: Tensor, counter: Tensor, negative: Tensor) -> dict[str, Tensor]:
@@ -77,37 +66,26 @@ class BipolarLoss(nn.Module):
         wrong = cross_entropy(heads.classify(point, negative), 0 * ones)
         return {"retrieval": triplet_margin_loss(*embeddings, self.margin), "classification": right + wrong}
 
-    def _ranking(self, embeddings: list[Tensor], keys: list[Tensor], labels: Tensor | None = None) -> dict[str, Tensor]:
+    def _ranking(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
         point, counter, *negatives = embeddings
         rows = torch.arange(len(point), device=point.device)
         arguments = torch.cat([counter, *negatives, point])
         names = torch.cat([keys[1], *keys[2:], keys[0]])
-        asking = rows + len(arguments) - len(point)  # the points' places among the arguments
-        answers = rows
-        if labels is not None:
-            family, side = labels.T
-            paired = (family >= 0).nonzero().flatten()
-            asking, answers = torch.cat([asking, paired]), torch.cat([rows, asking[paired]])
-        # neither the text itself nor another copy of its answer is a wrong answer
-        barred = (names[None, :] == names[asking, None]) | (names[None, :] == names[answers, None])
-        if labels is not None:  # nor is what also takes the other side
-            none = torch.zeros(len(arguments) - 2 * len(rows), dtype=side.dtype, device=side.device)
-            families, sides = torch.cat([family, none - 1, family]), torch.cat([-side, none, side])
-            barred |= (families[None] == families[asking, None]) & (sides[None] * sides[asking, None] == -1)
-        right = answers[:, None]
+        # neither the point itself nor another copy of its counter is a wrong answer
+        barred = (names[None, :] == keys[0][:, None]) | (names[None, :] == keys[1][:, None])
+        right = rows[:, None]  # the counters come first among the arguments
         barred = barred.scatter(1, right, value=False)
-        asked = arguments[asking]
-        similarities = self.heads.queries(asked) @ self.heads.documents(arguments).T
+        similarities = self.heads.queries(point) @ self.heads.documents(arguments).T
         similarities = similarities.masked_fill(barred, -torch.inf)
-        parts = {"retrieval": cross_entropy(self.scale * similarities, answers)}
+        parts = {"retrieval": cross_entropy(self.scale * similarities, rows)}
         if self.task != "retrieval":
             wrong = similarities.detach().scatter(1, right, value=-torch.inf)
             hardest = wrong.topk(min(self.hardest, len(arguments) - 1))
             told = torch.cat([right, hardest.indices], dim=1)  # the answer first
-            logits = self.heads.classify(asked[:, None].expand(*told.shape, -1), arguments[told])
+            logits = self.heads.classify(point[:, None].expand(*told.shape, -1), arguments[told])
             odds = logits[..., 1] - logits[..., 0]
             odds[:, 1:] = odds[:, 1:].masked_fill(hardest.values.isinf(), -torch.inf)
-            parts["classification"] = cross_entropy(odds, torch.zeros_like(answers))
+            parts["classification"] = cross_entropy(odds, torch.zeros_like(rows))
         return parts
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import torch
 from datasets import concatenate_datasets
-from sentence_transformers import CrossEncoder, SentenceTransformer
-from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
+from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import nn
@@ -25,21 +24,10 @@ from dataset_scripts.base.sources import has_config, source_name
 from modeling.base.adapters import save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, of_source
-from modeling.base.families import opposing_pairs, training_families
-from modeling.base.recipe import Recipe, listed
+from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System
-from modeling.bipolar.baselines.encoders import (
-    CROSS_ENCODER_USAGE,
-    ROUTES,
-    PairTrainer,
-    RerankingEvaluator,
-    build_bi_encoder,
-    build_cross_encoder,
-    labelled_pairs,
-    load_cross_encoder,
-    save_cross_encoder,
-)
-from modeling.bipolar.candidates import Candidates, Opinions
+from modeling.bipolar.baselines.encoders import ROUTES, build_bi_encoder
+from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.encoder import USAGE
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, learn_weight, retrieval
 from modeling.bipolar.files import attach_heads, heads_of, load_heads, save_heads, with_heads
@@ -47,7 +35,6 @@ from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss
 from modeling.bipolar.negatives import hard_negatives, random_negatives
 
-OPINIONS = 500  # of each source, on which the weight of the classifier is chosen
 SPLITS = {"clean": "counters", "official": "counters_official"}
 _HOMEWORK = "Homework should be abolished. Children sit at desks all day and need their evenings to play."
 _HARBOUR = "The harbour should be closed to cars. Exhaust fumes drive visitors away."
@@ -59,7 +46,7 @@ class BipolarSystem(System):
     The options' defaults are the paper's. Not in it are ranking among the arguments of a batch of whole debates
     (`objective: ranking`, `negatives: batch`), a retrieval head of its own for candidates (`shared: false`), scores of
     both heads joined (`fusion: learned`), and a start from another adapter. Unlike in the paper u is of unit length.
-    The paper's own baselines are trained by the same recipe, see `modeling.bipolar.baselines.encoders`.
+    The paper's own bi-encoder is trained in the same way, see `modeling.bipolar.baselines.encoders`.
     """
 
     PRIMARY = "counters_accuracy_epa"
@@ -82,12 +69,6 @@ class BipolarSystem(System):
         ),
     ]
 
-    def __init__(self, recipe: Recipe) -> None:
-        super().__init__(recipe)
-        self.architecture = self.options.architecture
-        if self.architecture == "cross-encoder":  # which has no vectors to compare
-            self.DEMONSTRATIONS, self.USAGE = [], CROSS_ENCODER_USAGE
-
     def load_data(self) -> Data:
         recipe, split = self.recipe, self.options.split
         rows = concatenate_datasets([self.rows(source, SPLITS[split], "train") for source in recipe.data])
@@ -97,24 +78,13 @@ class BipolarSystem(System):
         counts["pairs in training"] = len(rows)
         train = {"counters": rows.select_columns(["point", "counter"])}
         groups = {name: rows[name] for name in rows.column_names if name not in ("point", "counter")}
-        sources = listed(self.options.families)
-        if sources:
-            frame, of_families = training_families(self, sources, self.options.family_texts)
-            pairs = opposing_pairs(frame)
-            counts |= of_families | {"pairs of families in training": len(pairs)}
-            counters = train["counters"].add_column("label", [[-1, 0]] * len(rows))
-            train["counters"] = concatenate_datasets([counters, pairs])
-            groups = {"group": [*groups["group"], *(f"family {family}" for family, _ in pairs["label"])]}
-        return Data(train, list(map(source_name, [*recipe.data, *sources])), counts, groups)
+        return Data(train, self.source_names(), counts, groups)
 
-    def build_model(self) -> SentenceTransformer | CrossEncoder:
+    def build_model(self) -> SentenceTransformer:
         """The encoder of u, which carries the heads; in training these belong to the loss."""
         recipe, options = self.recipe, self.options
-        if self.architecture == "bi-encoder":
+        if options.architecture == "bi-encoder":
             return build_bi_encoder(self.backbone, recipe.max_length)
-        if self.architecture == "cross-encoder":
-            torch.manual_seed(recipe.seed)  # of the new layer
-            return build_cross_encoder(self.backbone, recipe.max_length)
         model = super().build_model()
         if options.pooling == "cls":
             model[1] = Pooling(model[0].get_embedding_dimension(), "cls")
@@ -125,15 +95,13 @@ class BipolarSystem(System):
         attach_heads(model, heads)
         return model
 
-    def phases(self, model: SentenceTransformer | CrossEncoder, data: Data) -> Iterator[Phase]:
+    def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase where batches have the negatives; else one per epoch, so that negatives are drawn again."""
         recipe, options, rows = self.recipe, self.options, data.train["counters"]
-        trainer, arguments = None, {}
-        if self.architecture == "bi-encoder":
+        arguments = {}
+        if options.architecture == "bi-encoder":
             loss: nn.Module = TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, options.margin)
             arguments = {"router_mapping": ROUTES}
-        elif self.architecture == "cross-encoder":
-            loss, trainer = BinaryCrossEntropyLoss(model), PairTrainer
         else:
             names = ("objective", "task", "margin", "scale", "hardest")
             loss = BipolarLoss(model, heads_of(model), **{name: getattr(options, name) for name in names})
@@ -149,17 +117,13 @@ class BipolarSystem(System):
             if (negatives := read_json(path)) is None:
                 negatives = self._negatives(model, candidates, epoch)
                 write_json(path, negatives)
-            triplets = rows.add_column("negative", negatives)
-            yield Phase(
-                f"epoch-{epoch}", labelled_pairs(triplets) if trainer else triplets, loss, 1.0, arguments, trainer
-            )
+            yield Phase(f"epoch-{epoch}", rows.add_column("negative", negatives), loss, 1.0, arguments)
 
-    def _negatives(self, model: SentenceTransformer | CrossEncoder, candidates: Candidates, epoch: int) -> list[str]:
+    def _negatives(self, model: SentenceTransformer, candidates: Candidates, epoch: int) -> list[str]:
         options, seed = self.options, (self.recipe.seed, epoch)
         if options.negatives != "hard":
             return random_negatives(candidates, seed, "sda" if options.negatives == "debate" else "epa")
-        retriever = self.load_base() if isinstance(model, CrossEncoder) else model
-        queries, documents, _ = retrieval(retriever, candidates)
+        queries, documents, _ = retrieval(model, candidates)
         mined = min(epoch * options.hard_rate, 1.0)
         return hard_negatives(candidates, queries, documents, mined, seed, options.anchor)
 
@@ -170,20 +134,16 @@ class BipolarSystem(System):
         other = next(name for name in SPLITS if name != options.split)
         if testing and all(has_config(source, SPLITS[other]) for source in sources):
             evaluators.append(self._counters(sources, other, split))
-        if self.architecture == "cross-encoder":  # which has no vectors to compare
-            return evaluators
         for number, source in enumerate(listed(options.sides) if testing or self.recipe.evaluate_on == split else []):
             facts = of_source(source, split) | {"title": "opinions on one statement, for and against it"}
             facts["name"] = f"sides_{number + 1}" if number else "sides"
             evaluators.append(SidesEvaluator(self.rows(source, "families", split), limit=self.limit(split), **facts))
         return evaluators + (self.kept_similarity(split) if testing else [])
 
-    def _counters(self, sources: list[str], of_corpus: str, split: str) -> Evaluator:
+    def _counters(self, sources: list[str], of_corpus: str, split: str) -> CounterargumentEvaluator:
         rows = [self.rows(source, SPLITS[of_corpus], split) for source in sources]
         name = ", ".join(map(source_name, sources))
-        crosses = self.architecture == "cross-encoder"
-        kind = partial(RerankingEvaluator, retriever=self.load_base()) if crosses else CounterargumentEvaluator
-        return kind(
+        return CounterargumentEvaluator(
             concatenate_datasets(rows).to_dict(),
             name=of_corpus if split == "test" else "counters",
             limit=self.limit(split),
@@ -195,32 +155,17 @@ class BipolarSystem(System):
     def save(self, model: SentenceTransformer, base: SentenceTransformer) -> SentenceTransformer:
         """Writes adapter/ (with LoRA) and merged/ with both heads, and the weight that joins their scores."""
         recipe, heads = self.recipe, heads_of(model)
-        if isinstance(model, CrossEncoder):
-            return save_cross_encoder(model, recipe.run_dir / "merged")
         if heads is None:
             return super().save(model, base)
         if recipe.lora:
             scale_adapter(model, recipe.lora_scale)
         if heads.fusion_weight == LEARNED:
-            heads.fusion_weight = self._learned_weight(model)
+            heads.fusion_weight = learn_weight(model, self.evaluators("validation")[0].candidates)
         if recipe.lora:
             model = save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
         else:
             model = with_heads(model, heads)
         return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length, recipe.quick)
-
-    def _learned_weight(self, model: SentenceTransformer) -> float | None:
-        """On validation data: of the corpora of counters, and of the families if there are any."""
-        counters, opinions = self.evaluators("validation")[0], None
-        if sources := listed(self.options.families):
-            parts = [self.rows(source, "families", "validation", OPINIONS) for source in sources]
-            opinions = Opinions(concatenate_datasets(parts).to_dict())
-        return learn_weight(model, counters.candidates, opinions)
-
-    def load_trained(self) -> SentenceTransformer | CrossEncoder:
-        """What `save` wrote."""
-        crosses = self.architecture == "cross-encoder"
-        return load_cross_encoder(str(self.recipe.run_dir / "merged")) if crosses else super().load_trained()
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:
         """Writes the heads, see `modeling.bipolar.files`."""

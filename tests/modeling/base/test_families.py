@@ -4,7 +4,6 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from datasets import Dataset
@@ -17,7 +16,6 @@ from modeling.base.families import (
     HeldFamiliesLoss,
     alike,
     family_rows,
-    opposing_pairs,
 )
 
 
@@ -103,14 +101,6 @@ def test_batches_that_would_divide_families_are_refused(sizes, batch, message):
     rows, groups = families(sizes)
     with pytest.raises(ValueError, match=message):
         FamilyBatchSampler(rows, batch, groups=groups)
-
-
-def test_opposing_pairs_by_hand():
-    rows = [("p0", 4, 1), ("n0", 4, -1), ("n1", 4, -1), ("n2", 4, -1), ("p", 9, 1), ("n", 9, -1)]
-    pairs = opposing_pairs(pd.DataFrame(rows, columns=["text", "family", "side"])).to_pandas()
-    # the sides of points take turns, and the only text for it answers each of the three against it
-    assert pairs["point"].tolist() == ["n0", "p0", "n2", "n"] and pairs["counter"].tolist() == ["p0", "n1", "p0", "p"]
-    assert [list(label) for label in pairs["label"]] == [[4, -1], [4, 1], [4, -1], [9, -1]]
 
 
 def test_texts_that_the_base_finds_alike_make_groups(monkeypatch, tmp_path):

@@ -285,12 +285,12 @@ def test_two_processes_learn_from_families_what_one_learns(command, run_here, tm
 # one process reads its best checkpoint late, as on a busy machine
 SLOW = """
 import os, runpy, sys, time
-from modeling.base.trainer import Repairs
-load = Repairs._load_from_checkpoint
+from modeling.base.trainer import Trainer
+load = Trainer._load_from_checkpoint
 def slowly(self, path):
     time.sleep(4 * (os.environ["RANK"] == "1"))
     load(self, path)
-Repairs._load_from_checkpoint = slowly
+Trainer._load_from_checkpoint = slowly
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

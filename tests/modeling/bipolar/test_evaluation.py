@@ -8,7 +8,6 @@ from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, re
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.evaluation import (
     LEARNED,
-    WEIGHTS,
     CounterargumentEvaluator,
     SidesEvaluator,
     learn_weight,
@@ -123,6 +122,8 @@ def test_heads_that_change_nothing_rank_as_the_cosine(tiny_base):
     whole = with_heads(model, BipolarHeads(32, shared=False))
     plain, headed = evaluator.scores(model), evaluator.scores(whole)
     assert headed.hits["retrieval"].tolist() == plain.hits["retrieval"].tolist()
+    heads_of(whole).fusion_weight = LEARNED
+    assert learn_weight(whole, evaluator.candidates) == evaluator.scores(whole).weight
 
 
 def test_candidates_stay_those_of_all_points():
@@ -218,16 +219,3 @@ def test_the_classifier_ranks_sides_where_it_has_a_weight(tiny_base):
     assert evaluator.scores(whole).tolist() == right
     heads.fusion_weight = "learned"  # in training, before it is
     assert evaluator.scores(whole).tolist() == right
-
-
-def test_the_weight_is_learned_on_points_and_opinions(tiny_base):
-    model = with_heads(load_backbone(resolve(str(tiny_base), "org/tiny")), BipolarHeads(32, shared=False))
-    candidates, opinions = Candidates(COLUMNS), Opinions(OPINIONS)
-    accuracies = {}
-    for weight in [*WEIGHTS, None]:
-        heads_of(model).fusion_weight = weight
-        hits = CounterargumentEvaluator(COLUMNS, **FACTS).scores(model).hits["epa"]
-        accuracies[weight] = hits.mean(), SidesEvaluator(OPINIONS, **FACTS).scores(model).mean()
-    best = max(accuracies, key=lambda weight: sum(accuracies[weight]))  # of equals the first, too
-    assert learn_weight(model, candidates, opinions) == best
-    assert learn_weight(model, candidates, None) == max(accuracies, key=lambda weight: accuracies[weight][0])

@@ -105,41 +105,11 @@ def test_copies_are_no_wrong_answers():
     assert alone["classification"].item() == pytest.approx(expected, abs=1e-5)
 
 
-def test_families_by_hand():
-    loss = BipolarLoss(None, heads_of_two(), "ranking", scale=2.0, hardest=5)
-    # two rows of one family, the first point of side 1, the second of side -1, as unit vectors
-    points, counters = plane([1, 0], [0, 1]), plane([0.6, 0.8], [0.8, 0.6])
-    labels = torch.tensor([[0, 1], [0, -1]])
-    parts = loss.compute_loss_from_embeddings([points, counters], keys([1, 2], [3, 4]), labels)
-    # the first point and the second counter, .8 alike, are of one side, the two others, .8 alike, of the other. Each
-    # asks for the one of its row, .6 alike, its sibling is wrong, and the third text, an answer, too, is not ranked
-    assert parts["retrieval"].item() == pytest.approx(log(1 + exp(2 * (0.8 - 0.6))), abs=1e-5)
-    # |u - v| of siblings sums to .8, that of the pairs of a row to 1.2
-    assert parts["classification"].item() == pytest.approx(log(1 + exp(0.8 - 1.2)), abs=1e-5)
-    # of two families the third text is a wrong answer: 0 or 24/25 alike
-    apart = loss.compute_loss_from_embeddings([points, counters], keys([1, 2], [3, 4]), torch.tensor([[0, 1], [1, 1]]))
-    expected = [log(1 + exp(2 * 0.2) + exp(2 * (other - 0.6))) for other in (0, 0, 0.96, 0.96)]
-    assert apart["retrieval"].item() == pytest.approx(sum(expected) / 4, abs=1e-5)
-
-
-def test_rows_without_a_family_are_ranked_as_without_labels():
-    loss = BipolarLoss(None, heads_of_two(), "ranking", scale=2.0, hardest=1)
-    embeddings = [plane([1, 0], [0, 1]), plane([0.6, 0.8], [0.8, 0.6])]
-    plain = loss.compute_loss_from_embeddings(embeddings, keys([1, 2], [3, 4]))
-    labelled = loss.compute_loss_from_embeddings(embeddings, keys([1, 2], [3, 4]), torch.tensor([[-1, 0], [-1, 0]]))
-    assert {name: part.item() for name, part in plain.items()} == {name: part.item() for name, part in labelled.items()}
-
-
 def test_keys_tell_texts_apart_whatever_their_padding():
     short = {"input_ids": torch.tensor([[5, 7], [7, 5]]), "attention_mask": torch.ones(2, 2, dtype=torch.long)}
     long = {"input_ids": torch.tensor([[5, 7, 9]]), "attention_mask": torch.tensor([[1, 1, 0]])}
     first, second = text_keys(short).tolist()
     assert first != second and text_keys(long).tolist() == [first]
-
-
-def test_families_need_rows_that_rank_them(recipe):
-    with pytest.raises(ValueError, match="--families needs"):
-        recipe(families="demo", negatives="random")
 
 
 def test_gradients_reach_adapter_and_heads_and_nothing_else(recipe):
@@ -168,12 +138,11 @@ def test_negatives_are_drawn_again_in_each_epoch(recipe):
 
 
 def test_a_run_from_end_to_end(recipe):
-    families = {"families": "demo:discussions", "family_texts": 40, "sides": "demo"}
-    options = recipe(epochs=1, eval_steps=0.5, learning_rate=0.01, max_test_rows=20, **families)
+    options = recipe(epochs=1, eval_steps=0.5, learning_rate=0.01, max_test_rows=20, sides="demo")
     results = run(options)
     names = [evaluation["name"] for evaluation in results["evaluations"]]
     assert names == ["clean", "official", "sides", "similarity"]
-    assert results["counts"]["pairs of families in training"] >= 8 and results["evaluations"][2]["rows"] == 20
+    assert results["evaluations"][2]["rows"] == 20
     clean = results["evaluations"][0]
     assert clean["rows"] == 12 and 0 <= clean["trained"]["clean_accuracy_epa"] <= 1
     assert clean["base"]["clean_fusion_weight"] is None
