@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, normalise
-from dataset_scripts.base.reading import Dropped, Member, members, unquote
+from dataset_scripts.base.reading import unquote
 from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
 
@@ -39,16 +40,15 @@ class ARCT(FamiliesCorpus):
     debates: Mapping[str, tuple[str, ...]]  # debate -> its statements
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
-        released = members(files)
-        comments = read_comments(next(released), self.dropped)
+        comments = read_comments(self, files[:1])
         self.debates = {comment.debate: tuple(sorted(comment.statements)) for comment in comments.values()}
         texts: dict[str, list[tuple[str, str]]] = defaultdict(list)  # debate -> (statement, text for it)
-        for member, header in zip(released, HEADERS, strict=True):
-            for line, row in member.table(self.dropped, delimiter="\t", header=header):
+        for file, header in zip(files[1:], HEADERS, strict=True):
+            for place, row in self.table([file], delimiter="\t", header=header):
                 if comment := comments.get(row["id"].partition("_")[0]):
                     texts[comment.debate].append((comment.statements[0], normalise(row["gist"])))
                 else:
-                    self.dropped.skip("text: of no known comment", member.place(line))
+                    self.dropped.skip("text: of no known comment", place)
         for debate, statements in self.debates.items():
             faults = {
                 "debate: on a topic that models are tested on": bool(TEST_TOPICS.search(" ".join(statements))),
@@ -67,15 +67,15 @@ class ARCT(FamiliesCorpus):
         return split_groups(self.debates, seed=self.config.seed)  # as `vast`, which has others of them
 
 
-def read_comments(member: Member, dropped: Dropped) -> dict[str, Comment]:
-    """Id -> comment, of the release's file of comments; counts rows without a debate, or on neither side of it."""
+def read_comments(corpus: Corpus, files: list[Path]) -> dict[str, Comment]:
+    """Id -> comment, of the release's files of comments; counts rows without a debate, or on neither side of it."""
     columns = ("id", "text", "url", "stance1", "stance2", "annotatedStance")
     comments = {}
-    for line, row in member.table(dropped, columns, delimiter="\t"):
+    for place, row in corpus.table(files, columns, delimiter="\t"):
         stance, one, other = (normalise(unquote(row[name])) for name in ("annotatedStance", "stance1", "stance2"))
         debate = row["url"].rpartition("/")[2]
         if debate and one and other and one != other and stance in (one, other):
             comments[row["id"]] = Comment(debate, normalise(row["text"]), (stance, other if stance == one else one))
         else:
-            dropped.skip("comment: malformed row", member.place(line))
+            corpus.dropped.skip("comment: malformed row", place)
     return comments

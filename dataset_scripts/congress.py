@@ -89,13 +89,12 @@ class Congress(Corpus):
         return accounts
 
     def _issues(self, files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-        for member in members(files):
-            # an unquoted comma shifts the columns that follow the text: such rows are too long, or without an author
-            for line, row in member.table(self.dropped, ISSUE_COLUMNS):
-                party, place = _party(row["author"]), member.place(line)
-                if not self.dropped.refuse(place, {"tweet: author is of no party": party is None}):
-                    texts = {"id": row["tweet_id"], "text": row["text"], "topic": row["issue"]}
-                    yield place, {**texts, "author": "", "date": "", "group": party}
+        # an unquoted comma shifts the columns that follow the text: such rows are too long, or without an author
+        for place, row in self.table(files, ISSUE_COLUMNS):
+            party = _party(row["author"])
+            if not self.dropped.refuse(place, {"tweet: author is of no party": party is None}):
+                texts = {"id": row["tweet_id"], "text": row["text"], "topic": row["issue"]}
+                yield place, {**texts, "author": "", "date": "", "group": party}
 
 
 def _chosen(files: list[Path], pattern: re.Pattern[str], what: str) -> list[Path]:

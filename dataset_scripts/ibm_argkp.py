@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.families import topic_group
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import MINIMUM_WORDS, Cleaner, LeakGuard, normalise
-from dataset_scripts.base.reading import members, parse_score
-from dataset_scripts.base.schema import (
-    ARGUMENTS,
-    FAMILIES,
-    PAIRS,
-    TRIPLETS,
-    Rows,
-    pair_row,
-    tree_families,
-    tree_rows,
-    triplet_row,
-)
+from dataset_scripts.base.quality import MINIMUM_WORDS, normalise
+from dataset_scripts.base.reading import parse_score
+from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES, across, within
+from dataset_scripts.base.trees import TreesCorpus, claim_rows
 
 # what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
 RELEASES = {
@@ -58,7 +47,7 @@ class Motion:
         return tuple([a.text for a in shuffled if a.stance == stance] for stance in ("pro", "con"))
 
 
-class IbmArgKP(Corpus):
+class IbmArgKP(TreesCorpus):
     """Both releases as one corpus: 28 motions are in both, with equal words, and most of their arguments too.
 
     - `pairs`: every argument with its motion ("argument-to-topic"; a motion is a claim such as "We should ban X"),
@@ -74,7 +63,7 @@ class IbmArgKP(Corpus):
     """
 
     METADATA = load_metadata("ibm_argkp")
-    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS, "families": FAMILIES}
+    FEATURES = TreesCorpus.FEATURES
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
@@ -86,21 +75,12 @@ class IbmArgKP(Corpus):
             raise FileNotFoundError(f"{folder} lacks *{'*, *'.join(missing)}* (.zip, .csv, .csv.gz)")
         return list(of_release.values())
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        make_rows = {"pairs": self._pairs, "triplets": self._triplets, "arguments": _arguments, "families": _families}
-        rules = (LeakGuard(), Cleaner(ordered=config in ("triplets", "families")))
-        units = [(motion.split, motion) for motion in self._motions(*files)]
-        yield from self.clean(
-            units, make_rows[config], lambda m: (m.text, *(a.text for a in m.arguments.values())), rules
-        )
-
-    def _motions(self, ratings: Path, key_points: Path) -> list[Motion]:
+    def units(self, files: list[Path]) -> list[tuple[str, Motion]]:
         motions: dict[str, Motion] = {}
         adders = self._add_rating, self._add_key_point
-        for path, columns, add in zip((ratings, key_points), RELEASES.values(), adders, strict=True):
-            for member in members(path, lambda name: name.endswith(".csv")):  # and not the readme in the zip
-                for line, row in member.table(self.dropped, columns):
-                    add(motions, member.place(line), row)
+        for path, columns, add in zip(files, RELEASES.values(), adders, strict=True):
+            for place, row in self.table([path], columns, wanted=lambda name: name.endswith(".csv")):  # of the zip
+                add(motions, place, row)
         for motion in motions.values():
             # before sampling, so that the sample is as large as was asked for
             for key in [key for key, a in motion.arguments.items() if len(a.text.split()) < MINIMUM_WORDS]:
@@ -108,7 +88,10 @@ class IbmArgKP(Corpus):
                 self.dropped.skip(f"argument: shorter than {MINIMUM_WORDS} words", key)
             texts = {argument.text for argument in motion.arguments.values()}
             motion.matches = [match for match in motion.matches if texts.issuperset(match)]
-        return list(motions.values())
+        return [(motion.split, motion) for motion in motions.values()]
+
+    def texts(self, unit: Motion) -> list[str]:
+        return [unit.text, *(argument.text for argument in unit.arguments.values())]
 
     def _add_rating(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
         text, stance, split = normalise(row["argument"]), STANCES.get(row["stance_WA"]), SPLIT_NAMES.get(row["set"])
@@ -141,7 +124,7 @@ class IbmArgKP(Corpus):
         if not self.dropped.refuse(place, faults):
             motion.matches.append((stored[0].text, stored[1].text))
 
-    def _pairs(self, motion: Motion) -> Rows:
+    def pairs(self, motion: Motion) -> Rows:
         for a in motion.arguments.values():
             yield pair_row(a.text, motion.text, a.stance == "pro", "argument-to-topic", motion.id)
         for argument, key_point in motion.matches:
@@ -153,7 +136,7 @@ class IbmArgKP(Corpus):
         for one, other in across(pros, cons, self.config.pairs_per_topic // 2):
             yield pair_row(one, other, False, "same-topic", motion.id)
 
-    def _triplets(self, motion: Motion) -> Rows:
+    def triplets(self, motion: Motion) -> Rows:
         sides, limit = motion.sides(self.config.seed), self.config.triplets_per_topic
         drawn = [(motion.text, pro, con) for pro, con in across(*sides, limit // 2)]
         for side, others in (sides, sides[::-1]):
@@ -163,17 +146,12 @@ class IbmArgKP(Corpus):
         for texts in drawn:
             yield triplet_row(*texts, motion.id)
 
+    def arguments(self, motion: Motion) -> Rows:
+        answers = enumerate(motion.arguments.values(), start=1)
+        return claim_rows(motion.id, motion.text, ((f"{motion.id}:{n}", a.stance, a.text) for n, a in answers))
+
 
 def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:
     """The motion with these words; a new one, in `split`, if there is none."""
     id = topic_group(topic)
     return motions.setdefault(id, Motion(id, normalise(topic), split))
-
-
-def _arguments(motion: Motion) -> Rows:
-    answers = enumerate(motion.arguments.values(), start=1)
-    return tree_rows(motion.id, motion.text, ((f"{motion.id}:{n}", a.stance, a.text) for n, a in answers))
-
-
-def _families(motion: Motion) -> Rows:
-    return tree_families(row for _, row in _arguments(motion))

@@ -7,22 +7,12 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, normalise
 from dataset_scripts.base.reading import members
-from dataset_scripts.base.schema import (
-    ARGUMENTS,
-    FAMILIES,
-    PAIRS,
-    TRIPLETS,
-    Rows,
-    pair_row,
-    tree_families,
-    tree_rows,
-    triplet_row,
-)
+from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES
+from dataset_scripts.base.trees import TreesCorpus, claim_rows
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
 KINDS = (list, list, dict)
@@ -47,7 +37,7 @@ class Claim(NamedTuple):
     perspectives: list[Perspective]
 
 
-class Perspectrum(Corpus):
+class Perspectrum(TreesCorpus):
     """Claims and perspectives in the authors' split, with what that split lets through held back.
 
     - `pairs`: every perspective with its claim ("perspective-to-claim", agree if it supports), and every two
@@ -62,14 +52,32 @@ class Perspectrum(Corpus):
     """
 
     METADATA = load_metadata("perspectrum")
-    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS, "families": FAMILIES}
+    FEATURES = TreesCorpus.FEATURES
     RELEASES = (NAMES,)
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        make_rows = {"pairs": _pairs, "triplets": _triplets, "arguments": _arguments, "families": _families}[config]
-        rules = (LeakGuard(),) if config == "arguments" else (LeakGuard(), Cleaner(ordered=config != "pairs"))
-        units = [(claim.split, claim) for claim in self._claims(files)]
-        yield from self.clean(units, make_rows, lambda c: (c.text, *(p.text for p in c.perspectives)), rules)
+    def units(self, files: list[Path]) -> list[tuple[str, Claim]]:
+        return [(claim.split, claim) for claim in self._claims(files)]
+
+    def texts(self, unit: Claim) -> list[str]:
+        return [unit.text, *(perspective.text for perspective in unit.perspectives)]
+
+    def rules(self, config: str) -> tuple[LeakGuard | Cleaner, ...]:
+        return (LeakGuard(),) if config == "arguments" else super().rules(config)
+
+    def pairs(self, unit: Claim) -> Rows:
+        for p in unit.perspectives:
+            yield pair_row(p.text, unit.text, p.stance == "pro", "perspective-to-claim", unit.id)
+        for one, other in combinations(unit.perspectives, 2):
+            relation = "paraphrase" if one.cluster == other.cluster else "same-claim"
+            yield pair_row(one.text, other.text, one.stance == other.stance, relation, unit.id)
+
+    def triplets(self, unit: Claim) -> Rows:
+        pros, cons = ([p.text for p in unit.perspectives if p.stance == stance] for stance in ("pro", "con"))
+        for pro, con in product(pros, cons):
+            yield triplet_row(unit.text, pro, con, unit.id)
+
+    def arguments(self, unit: Claim) -> Rows:
+        return claim_rows(unit.id, unit.text, ((p.id, p.stance, p.text) for p in unit.perspectives))
 
     def _claims(self, files: list[Path]) -> Iterator[Claim]:
         without = self.config.without
@@ -114,25 +122,3 @@ class Perspectrum(Corpus):
                 if not self.dropped.refuse(place, faults):
                     by_text[key] = Perspective(place, text, stance, number)
         return list(by_text.values())
-
-
-def _pairs(claim: Claim) -> Rows:
-    for p in claim.perspectives:
-        yield pair_row(p.text, claim.text, p.stance == "pro", "perspective-to-claim", claim.id)
-    for one, other in combinations(claim.perspectives, 2):
-        relation = "paraphrase" if one.cluster == other.cluster else "same-claim"
-        yield pair_row(one.text, other.text, one.stance == other.stance, relation, claim.id)
-
-
-def _triplets(claim: Claim) -> Rows:
-    pros, cons = ([p.text for p in claim.perspectives if p.stance == stance] for stance in ("pro", "con"))
-    for pro, con in product(pros, cons):
-        yield triplet_row(claim.text, pro, con, claim.id)
-
-
-def _arguments(claim: Claim) -> Rows:
-    return tree_rows(claim.id, claim.text, ((p.id, p.stance, p.text) for p in claim.perspectives))
-
-
-def _families(claim: Claim) -> Rows:
-    return tree_families(row for _, row in _arguments(claim))

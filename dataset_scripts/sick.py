@@ -9,7 +9,7 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import members, parse_score
+from dataset_scripts.base.reading import parse_score
 from dataset_scripts.base.schema import INFERENCE
 
 SPLIT_NAMES = {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"}
@@ -40,19 +40,15 @@ class Sick(Corpus):
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         labels = INFERENCE["label"]
-        for member in members(files):
-            for line, row in member.table(self.dropped, (FIRST, SECOND, SCORE), delimiter="\t"):
-                column = next((column for column in LABELS if column in row), None)
-                if column is None:
-                    raise ValueError(f"{member.path}, line 1: no column {' or '.join(LABELS)}; give the released file")
-                first, second, label = normalise(row[FIRST]), normalise(row[SECOND]), row[column].strip().lower()
-                score, split = parse_score(row[SCORE], 1, 5), SPLIT_NAMES.get(row.get(SPLIT, "TEST").strip())
-                faults = {
-                    "row: unknown split": split is None,
-                    "row: unknown label": label not in labels.names,
-                    "row: score is no number from 1 to 5": score is None,
-                    "row: empty text": not (first and second),
-                }
-                if not self.dropped.refuse(member.place(line), faults):
-                    texts = {"sentence1": first, "sentence2": second}
-                    yield split, {**texts, "label": labels.str2int(label), "score": score}
+        for place, row in self.table(files, (FIRST, SECOND, SCORE), delimiter="\t"):
+            label = next((row[column].strip().lower() for column in LABELS if column in row), None)
+            texts = {"sentence1": normalise(row[FIRST]), "sentence2": normalise(row[SECOND])}
+            score, split = parse_score(row[SCORE], 1, 5), SPLIT_NAMES.get(row.get(SPLIT, "TEST").strip())
+            faults = {
+                "row: unknown split": split is None,
+                "row: unknown label": label not in labels.names,
+                "row: score is no number from 1 to 5": score is None,
+                "row: empty text": not all(texts.values()),
+            }
+            if not self.dropped.refuse(place, faults):
+                yield split, {**texts, "label": labels.str2int(label), "score": score}

@@ -63,8 +63,7 @@ class Sos(Corpus):
             yield "test", {"id": id, "sentence1": one, "sentence2": other, "score": score, "domain": domain}
 
     def _published(self, path: Path) -> Iterator[tuple[str, str, str, float, str]]:
-        member = read_file(path)
-        for line, row in member.table(self.dropped):
+        for place, row in self.table([path]):
             one, other = normalise(row["sent1_text"]), normalise(row["sent2_text"])
             score, domain = parse_score(row["avg"], 0, HIGHEST), row["domain"].strip().lower()
             lost = f"pair: text lost in a spreadsheet ({LOST}); build from the annotations to have it"
@@ -74,18 +73,17 @@ class Sos(Corpus):
                 f"pair: score is no number from 0 to {HIGHEST}": score is None,
                 f"pair: domain is none of {', '.join(DOMAINS.values())}": domain not in DOMAINS.values(),
             }
-            if not self.dropped.refuse(member.place(line), faults):
+            if not self.dropped.refuse(place, faults):
                 yield row["pair_id"], one, other, score, domain
 
     def _rebuilt(self, path: Path, sentences: dict[str, Sentence]) -> Iterator[tuple[str, str, str, float, str]]:
         scores: dict[tuple[str, str], list[float]] = {}
-        member = read_file(path)
-        for line, row in member.table(self.dropped):
+        for place, row in self.table([path]):
             # its order numbers the pairs
             of_pair = scores.setdefault((row["sent1_id"], row["sent2_id"]), [])
             score = parse_score(row["annotation"], 0, HIGHEST)
             if score is None:
-                self.dropped.skip(f"annotation: no number from 0 to {HIGHEST}", member.place(line))
+                self.dropped.skip(f"annotation: no number from 0 to {HIGHEST}", place)
             else:
                 of_pair.append(score)
         for number, (pair, of_pair) in enumerate(scores.items(), start=1):

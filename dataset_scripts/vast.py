@@ -10,7 +10,6 @@ from dataset_scripts.arct import COMMENTS, read_comments
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, bare, normalise
-from dataset_scripts.base.reading import members
 from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
 
@@ -44,26 +43,23 @@ class VAST(FamiliesCorpus):
             raise ValueError(
                 f"{files[0]}: give files of VAST and {COMMENTS} of ARCT, which tells the debates; both paths"
             )
-        self.debate_of = {}
-        for member in members(comments):
-            self.debate_of |= {bare(c.text): c.debate for c in read_comments(member, self.dropped).values()}
+        self.debate_of = {bare(c.text): c.debate for c in read_comments(self, comments).values()}
         statements: dict[tuple[str, str], str] = {}
-        for member in members([file for file in files if file not in comments]):
-            for line, row in member.table(self.dropped, ["new_topic"]):
-                post, topic = normalise(row.get("post", row.get("Tweet"))), normalise(row["new_topic"]).rstrip(". ")
-                label, debate, text = row.get("label", row.get("Stance 1")), self.debate_of.get(bare(post)), _cut(post)
-                faults = {
-                    "text: malformed row": not (post and topic and label in STANCES),
-                    "text: neutral": STANCES.get(label) is None,
-                    "text: on a topic that models are tested on": bool(TEST_TOPICS.search(topic)),
-                    "text: of no known comment": debate is None,
-                    f"text: first sentence longer than {MAXIMUM_WORDS} words": not text,
-                }
-                if not self.dropped.refuse(member.place(line), faults):
-                    # topics that are one but for inflection
-                    key = debate, row.get("topic_str", row.get("Target 1"))
-                    statement = statements.setdefault(key, f"I support {topic}.")
-                    yield member.place(line), family_row(text, statement, STANCES[label], debate)
+        for place, row in self.table([file for file in files if file not in comments], ["new_topic"]):
+            post, topic = normalise(row.get("post", row.get("Tweet"))), normalise(row["new_topic"]).rstrip(". ")
+            label, debate, text = row.get("label", row.get("Stance 1")), self.debate_of.get(bare(post)), _cut(post)
+            faults = {
+                "text: malformed row": not (post and topic and label in STANCES),
+                "text: neutral": STANCES.get(label) is None,
+                "text: on a topic that models are tested on": bool(TEST_TOPICS.search(topic)),
+                "text: of no known comment": debate is None,
+                f"text: first sentence longer than {MAXIMUM_WORDS} words": not text,
+            }
+            if not self.dropped.refuse(place, faults):
+                # topics that are one but for inflection
+                key = debate, row.get("topic_str", row.get("Target 1"))
+                statement = statements.setdefault(key, f"I support {topic}.")
+                yield place, family_row(text, statement, STANCES[label], debate)
 
     def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
         return split_groups(self.debate_of.values(), seed=self.config.seed)

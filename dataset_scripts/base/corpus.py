@@ -15,7 +15,7 @@ from datasets.data_files import DataFilesDict, DataFilesList
 from dataset_scripts.base.cli import validate
 from dataset_scripts.base.metadata import Metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, TestSetGuard
-from dataset_scripts.base.reading import Dropped, find_release
+from dataset_scripts.base.reading import Dropped, find_release, members
 from dataset_scripts.base.schema import Rows
 from dataset_scripts.base.splits import SPLITS
 
@@ -148,6 +148,19 @@ class Corpus(datasets.GeneratorBasedBuilder):
 
         A file that cannot be understood at all raises ValueError naming the file, the line and the cure.
         """
+
+    def table(
+        self,
+        files: Iterable[Path],
+        columns: Collection[str] = (),
+        delimiter: str = ",",
+        header: Sequence[str] = (),
+        wanted: Callable[[str], bool] = lambda name: True,
+    ) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yields (place, row by column) of the tables in files, see `reading.members` and `Member.table`."""
+        for member in members(files, wanted):
+            for line, row in member.table(self.dropped, columns, delimiter, header):
+                yield member.place(line), row
 
     def clean(
         self,

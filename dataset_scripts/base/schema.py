@@ -79,24 +79,6 @@ def family_row(text: str, statement: str, pro: bool, group: str) -> Item:
     return texts, {"text": text, "statement": statement, "side": PRO if pro else CON, "group": group}
 
 
-def tree_families(rows: Iterable[dict[str, Any]]) -> Rows:
-    """Rows of `FAMILIES` from those of `ARGUMENTS`: every entry that is for or against another one, with that one."""
-    rows = list(rows)
-    texts = {(row["group"], row["id"]): row["text"] for row in rows}
-    for row in rows:
-        parent = texts.get((row["group"], row["parent"]))  # which may come later, below a link to it
-        if parent and row["stance"] in ("pro", "con"):
-            yield family_row(row["text"], parent, row["stance"] == "pro", row["group"])
-
-
-def tree_rows(group: str, claim: str, answers: Iterable[tuple[str, str, str]]) -> Rows:
-    """Rows of `ARGUMENTS` for an English claim, with its group as id, and its answers: (id, stance, text)."""
-    shared = {"title": claim, "language": "en", "group": group}
-    yield (claim,), {"id": group, "parent": None, "stance": "thesis", "text": claim, "depth": 0, **shared}
-    for id, stance, text in answers:
-        yield (text,), {"id": id, "parent": group, "stance": stance, "text": text, "depth": 1, **shared}
-
-
 def motions(config: str, rows: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, str]]:
     """(group, what it is about) of rows of a configuration in `MOTIONS`; of trees the theses, too."""
     yield from ((group, motion) for group, motion in zip(rows["group"], rows[MOTIONS[config]], strict=True) if motion)

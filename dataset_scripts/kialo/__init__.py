@@ -10,20 +10,20 @@ from typing import Any
 
 from datasets.utils import tqdm
 
-from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import Cleaner, LeakGuard, is_english
+from dataset_scripts.base.quality import is_english
 from dataset_scripts.base.reading import ARCHIVES, members
-from dataset_scripts.base.schema import ARGUMENTS, FAMILIES, PAIRS, TRIPLETS, Rows, pair_row, tree_families, triplet_row
+from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import split_or_train
+from dataset_scripts.base.trees import TreesCorpus
 from dataset_scripts.kialo.export import Discussion, discussion_id, parse_export, parse_record
 
 
-class Kialo(Corpus):
+class Kialo(TreesCorpus):
     """Discussions from Kialo's text exports; see `dataset_scripts/metadata/kialo.yaml`."""
 
     METADATA = load_metadata("kialo")
-    FEATURES = {"pairs": PAIRS, "triplets": TRIPLETS, "arguments": ARGUMENTS, "families": FAMILIES}
+    FEATURES = TreesCorpus.FEATURES
 
     @classmethod
     def languages(cls, options: Mapping[str, Any]) -> list[str]:
@@ -34,17 +34,15 @@ class Kialo(Corpus):
         """Exports, archives of exports and parsed discussions."""
         return name.lower().endswith((".txt", ".jsonl", ".jsonl.gz", *ARCHIVES))
 
-    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def units(self, files: list[Path]) -> list[tuple[str, tuple[str, Discussion]]]:
         discussions = self._read(files)
         splits = split_or_train(discussions, self.config.seed)
-        # sorted, so that rows do not depend on the order of files
-        units = [(splits[group], (group, discussions[group])) for group in sorted(discussions)]
-        rules = (Cleaner(ordered=config in ("triplets", "families")), LeakGuard())
-        yield from self.clean(
-            units, getattr(self, f"_{config}"), lambda unit: (node.text for node in unit[1].arguments()), rules
-        )
+        return [(splits[group], (group, discussions[group])) for group in sorted(discussions)]
 
-    def _pairs(self, unit: tuple[str, Discussion]) -> Rows:
+    def texts(self, unit: tuple[str, Discussion]) -> Iterator[str]:
+        return (node.text for node in unit[1].arguments())
+
+    def pairs(self, unit: tuple[str, Discussion]) -> Rows:
         """Child-to-parent pairs, then child-to-child pairs, of every parent."""
         group, discussion = unit
         for parent, children in discussion.families():
@@ -53,7 +51,7 @@ class Kialo(Corpus):
             for one, other in itertools.combinations(children, 2):
                 yield pair_row(one.text, other.text, one.relation == other.relation, "child-to-child", group)
 
-    def _triplets(self, unit: tuple[str, Discussion]) -> Rows:
+    def triplets(self, unit: tuple[str, Discussion]) -> Rows:
         """Every parent with every Pro child and every Con child; with `siblings`, one more triplet for each child."""
         group, discussion = unit
         for parent, children in discussion.families():
@@ -68,7 +66,7 @@ class Kialo(Corpus):
                         ally = draw.choice([each for each in own if each is not child])
                         yield triplet_row(child.text, ally.text, draw.choice(other).text, group)
 
-    def _arguments(self, unit: tuple[str, Discussion]) -> Rows:
+    def arguments(self, unit: tuple[str, Discussion]) -> Rows:
         """Every entry but links, with its stance towards its parent."""
         group, discussion = unit
         root = "question" if discussion.has_theses() else "thesis"
@@ -85,10 +83,6 @@ class Kialo(Corpus):
                 "group": group,
             }
             yield (node.text,), row
-
-    def _families(self, unit: tuple[str, Discussion]) -> Rows:
-        """Every entry that answers one, but links, with that."""
-        return tree_families(row for _, row in self._arguments(unit))
 
     def _read(self, files: list[Path]) -> dict[str, Discussion]:
         """All usable discussions by id; of one that occurs twice, the fullest."""

@@ -12,11 +12,6 @@ SICK_ROWS = [
     "A cat\tA dog\t0.9\tNEUTRAL",
 ]
 SICK_ROWS += ["A cat\tA dog\tx\tNEUTRAL", " \tA dog\t3\tNEUTRAL", "A cat\tA dog\t3\tMAYBE"]
-TURL = "{}\tFree trams & buses\t{}\thttps://t.co/invented\r\r\n"
-TURL_ROWS = "\r\r\n" + TURL.format("Trams", "(4,6)").replace("https", "\thttps") + "a\tb\t(4,6)\r\r\n"
-TURL_ROWS += "".join(TURL.format("Trams", votes) for votes in ("(5,6)", "(7,6)", "(4,5)", "4")) + TURL.format(
-    " ", "(4,6)"
-)
 MR = b"label\ttext\n0\tbad plot\n1\t\n2\tneither\n\tno label\n1\ta\tb\n1\n\n1\tdull test!\n1\tclich\xe9\n"
 MR_HELD_OUT = {f"split_{split}.tsv.gz": f"label\ttext\n0\tdull {split}\n" for split in ("validation", "test")}
 # corpus, with the one of the files that is given; files; kept rows; what is counted
@@ -34,13 +29,6 @@ CASES = [
         {"test": 1},
         {"row: wrong number of columns": 2, "row: score is no number from 1 to 5": 2, "row: empty text": 1}
         | {"row: unknown label": 1},
-    ),
-    (
-        "turl/Twitter_URL_Corpus_train.txt",
-        {"Twitter_URL_Corpus_train.txt": TURL_ROWS.encode() + TURL.format("caf\xe9", "(4,6)").encode("latin-1")},
-        {"train": 1},
-        {"line: empty": 1, "row: wrong number of columns": 2, "row: no votes of 6, as in (4,6)": 3}
-        | {"row: empty text": 1, "line: not UTF-8": 1},
     ),
 ]
 
