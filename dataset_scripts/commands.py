@@ -2,7 +2,6 @@
 
 opinion corpus list
 opinion corpus build kialo ~/kialo-exports -o data/kialo
-opinion corpus build kialo ~/kialo-exports -o data/kialo --push org/kialo-stance --private
 """
 
 from __future__ import annotations
@@ -57,8 +56,6 @@ def build(
     config: Annotated[
         list[str] | None, typer.Option(callback=cli.split_commas, metavar="NAME,...", help="only these configurations")
     ] = None,
-    push: Annotated[str | None, typer.Option(metavar="OWNER/NAME", help="publish the result as this data set")] = None,
-    private: Annotated[bool, typer.Option("--private", help="publish to a private repository")] = False,
 ) -> None:
     """Builds the corpus that the command is named after."""
     record = load_metadata(ctx.info_name.replace("-", "_"))
@@ -69,24 +66,12 @@ def build(
     if unknown := [name for name in config or () if name not in record.configs]:
         hint = cli.suggest(unknown[0], record.configs) or f"; choose from {', '.join(record.configs)}"
         raise ValueError(f"{record.name} has no configuration {unknown[0]!r}{hint}")
-    if private and not push:
-        raise ValueError("--private says how to publish: give --push OWNER/NAME with it")
-    if push and not private and not record.redistributable:
-        raise ValueError(f"{record.name} must not be published: {record.terms} Add --private for a private repository")
     values = cli.validate(record.options_model, options).model_dump(include={"seed", *options})
-    from dataset_scripts.base.hub import check_ready, publish_dataset
-
-    if push:
-        check_ready(push)
     from dataset_scripts.base.build import build
 
     summary = build(get_corpus(record.name), raw, out, values, config)
     _report(record, summary)
-    print(f"Written: {out.expanduser()}")
-    if push:
-        print(f"Terms: {record.terms}")
-        published = publish_dataset(out.expanduser(), push, private=private)
-        print(f"Published: {published['url']}" + (" (unchanged)" if published["unchanged"] else ""))
+    print(f"Written: {out.expanduser()}\nTerms: {record.terms}")
 
 
 def _command(record: Metadata) -> Any:

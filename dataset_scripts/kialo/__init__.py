@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from datasets.utils import tqdm
 
@@ -24,10 +23,6 @@ class Kialo(TreesCorpus):
 
     METADATA = load_metadata("kialo")
     FEATURES = TreesCorpus.FEATURES
-
-    @classmethod
-    def languages(cls, options: Mapping[str, Any]) -> list[str]:
-        return [*cls.METADATA.languages, "multilingual"] if options.get("all_languages") else cls.METADATA.languages
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
@@ -70,7 +65,6 @@ class Kialo(TreesCorpus):
         """Every entry but links, with its stance towards its parent."""
         group, discussion = unit
         root = "question" if discussion.has_theses() else "thesis"
-        language = "en" if _is_english(discussion) else "other"
         for node in discussion.arguments():
             row = {
                 "id": f"{group}:{node.id}",
@@ -79,7 +73,7 @@ class Kialo(TreesCorpus):
                 "text": node.text,
                 "depth": node.id.count(".") - 1,
                 "title": discussion.title,
-                "language": language,
+                "language": "en",
                 "group": group,
             }
             yield (node.text,), row
@@ -100,7 +94,7 @@ class Kialo(TreesCorpus):
             raise ValueError(f"{error}. {len(fullest):,} discussions were read before") from error
         discussions = {}
         for group, (_, discussion) in fullest.items():
-            if not self.config.all_languages and not _is_english(discussion):
+            if not is_english(" ".join(node.text for node in discussion.arguments())):
                 self.dropped["discussion: not in English"] += 1
                 continue
             discussions[group] = discussion
@@ -135,7 +129,3 @@ class Kialo(TreesCorpus):
                     yield name, discussion_id(name, discussion), discussion
             else:
                 self.dropped.skip("file: neither an export nor parsed discussions", member.place())
-
-
-def _is_english(discussion: Discussion) -> bool:
-    return is_english(" ".join(node.text for node in discussion.arguments()))

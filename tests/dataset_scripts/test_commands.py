@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 
 import datasets
-import huggingface_hub
 import pytest
 import yaml
 
-from dataset_scripts.base import hub
 from dataset_scripts.base.hub import PublishError, publish_dataset
 
 ROOT = Path(__file__).parents[2]
@@ -89,13 +87,12 @@ def test_one_config_with_options(raw, tmp_path, corpus):
     # two paths are one corpus
     (tmp_path / "other").mkdir()
     raw = [raw, (raw / "topic-100.txt").rename(tmp_path / "other" / "topic-100.txt")]
-    options = ["--config", "pairs", "--seed=7", "--all_languages"]
+    options = ["--config", "pairs", "--seed=7"]
     result = corpus("build", "kialo", *raw, "-o", out, *options)
     card, summary = (out / "README.md").read_text(), json.loads((out / "summary.json").read_text())
-    assert "RAW -o OUT --config pairs --seed 7 --all-languages\n" in card
-    assert summary["options"] == {"seed": 7, "all_languages": True}
+    assert "RAW -o OUT --config pairs --seed 7\n" in card
+    assert summary["options"] == {"seed": 7}
     assert summary["configs"]["pairs"]["rows"] == ROWS["pairs"]
-    assert yaml.safe_load(card.split("---\n")[1])["language"] == ["en", "multilingual"]
     assert not (out / "plots").exists() and not (out / "triplets").exists()
     assert "warning" not in result.stderr  # expected counts are those of the defaults
     assert "        1 x file: empty, first in topic-99.txt\n" in result.stdout
@@ -142,7 +139,6 @@ def test_a_build_that_fails_leaves_the_old_one(built, raw, corpus, monkeypatch):
         (["build", "kialo"], "building kialo needs RAW and -o DIR; RAW is Kialo's own text exports"),
         (["build", "kialo", "/nowhere/at/all", "-o", "x"], "does not exist; it has to be Kialo's own text exports"),
         (["build", "kialo", ".", "-o", "x", "--config", "pair"], "no configuration 'pair'; did you mean 'pairs'?"),
-        (["build", "kialo", ".", "-o", "x", "--push", "org/kialo"], "must not be published: Kialo's terms"),
         (["build", "polis", ".", "-o", "x", "--least-votes", "1.5"], "--least-votes 1.5: give a whole number"),
     ],
 )
@@ -150,31 +146,6 @@ def test_what_cannot_work_is_said_before_the_data_are_read(words, message, corpu
     result = corpus(*words)
     assert result.exit_code == 2 and result.stderr.startswith("error: ") and message in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_private_push(raw, tmp_path, monkeypatch, corpus):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
-    out, calls = tmp_path / "out", []
-    command = ["build", "kialo", raw, "-o", out, "--config", "triplets", "--private", "--push"]
-    # what cannot succeed fails before the build
-    assert "error: no token for the Hub: log in with `hf auth login`" in corpus(*command, "org/kialo").stderr
-    assert "error: 'kialo' has no owner" in corpus(*command, "kialo").stderr
-    assert not out.exists()
-
-    def publish(folder, repo_id, private=False):
-        calls.append((folder, repo_id, private))
-        if len(calls) == 3:
-            raise PublishError("the connection to the Hub failed")
-        return {"url": "https://hub.example/datasets/org/kialo", "unchanged": len(calls) > 1}
-
-    monkeypatch.setattr(hub, "publish_dataset", publish)
-    monkeypatch.setattr(hub, "check_ready", lambda repo_id: None)
-    first, second, third = (corpus(*command, "org/kialo") for _ in range(3))
-    assert calls[0] == (out, "org/kialo", True) and "Terms: Kialo's terms" in first.stdout
-    assert first.stdout.endswith("Published: https://hub.example/datasets/org/kialo\n")
-    assert second.stdout.endswith("Published: https://hub.example/datasets/org/kialo (unchanged)\n")
-    assert third.exit_code == 2 and third.stderr.endswith("error: the connection to the Hub failed\n")
 
 
 def test_a_folder_that_was_moved_knows_its_terms(built, tmp_path):
