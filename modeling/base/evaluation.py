@@ -180,9 +180,9 @@ def evaluate_models(
     return evaluations
 
 
-def of_source(source: str, split: str) -> dict[str, str]:
-    """The `dataset` and `dataset_id` of an evaluator on a split of a source."""
-    name = source_name(source)
+def of_source(source: str | Sequence[str], split: str) -> dict[str, str]:
+    """The `dataset` and `dataset_id` of an evaluator on a split of a source, or of several."""
+    name = ", ".join(map(source_name, [source] if isinstance(source, str) else source))
     return {"dataset": f"{name} ({split})", "dataset_id": name}
 
 

@@ -15,7 +15,6 @@ import torch
 from huggingface_hub import ModelCard, constants
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
-from torch import nn
 from transformers.utils import logging
 
 from dataset_scripts.base.cli import suggest
@@ -94,11 +93,15 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
     return model
 
 
-def without_normalize(model: SentenceTransformer) -> nn.Module:
-    """Takes the last module, which makes unit vectors, off an encoder; raises ValueError if it goes on after it."""
-    if not isinstance(model[-1], Normalize):
+@contextmanager
+def without_normalize(model: SentenceTransformer, active: bool = True) -> Iterator[None]:
+    """Takes the last module, which makes unit vectors, off an encoder for a while; ValueError if it ends otherwise."""
+    if active and not isinstance(model[-1], Normalize):
         raise ValueError("--normalised false needs an encoder that ends with its Normalize module")
-    return model.pop(-1)
+    normalize = model.pop(-1) if active else None
+    yield
+    if active:
+        model.append(normalize)
 
 
 def _positions(model: SentenceTransformer) -> int | None:

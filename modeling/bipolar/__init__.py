@@ -21,8 +21,8 @@ class Options(SystemOptions):
     """triplet: distances and cross-entropy; ranking: among the arguments of a batch"""
     task: Literal["joint", "retrieval", "classification"] = "joint"
     """joint; retrieval or classification: one head alone, Unipolar-ret and Unipolar-cls"""
-    negatives: Literal["batch", "random", "debate", "hard"] = "random"
-    """batch: whole debates in each; drawn for each epoch: random, of the debate, or hard: more and more the nearest"""
+    negatives: Literal["batch", "random", "hard"] = "random"
+    """batch: whole debates in each; drawn for each epoch: random, or hard: more and more the nearest"""
     hard_rate: float = Field(0.02, gt=0)
     """of negatives hard: probability of the nearest per epoch"""
     anchor: Literal["point", "positive"] = "point"
@@ -53,9 +53,9 @@ class Options(SystemOptions):
     @model_validator(mode="after")
     def _consistent(self) -> Options:
         if self.architecture != "heads" and self.negatives == "batch":
-            raise ValueError(f"--architecture {self.architecture} needs --negatives random, debate or hard")
+            raise ValueError(f"--architecture {self.architecture} needs --negatives random or hard")
         if self.objective == "triplet" and self.negatives == "batch":
-            raise ValueError("--objective triplet needs a negative in each row: --negatives random, debate or hard")
+            raise ValueError("--objective triplet needs a negative in each row: --negatives random or hard")
         return self
 
     def check(self, recipe: Recipe) -> None:

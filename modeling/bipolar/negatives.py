@@ -14,24 +14,16 @@ from sentence_transformers.util import dot_score, semantic_search
 from modeling.bipolar.candidates import Candidates
 
 
-def random_negatives(candidates: Candidates, seed: int | Sequence[int], setting: str = "epa") -> list[str]:
-    """For each row a random text that is neither the point nor one of its counters, by `(seed, epoch)`.
-
-    They are candidates of the setting (`epa`, `sda`), or of all where it leaves a row nothing.
-    """
-    generator = np.random.default_rng([*np.atleast_1d(seed), 0])
-    everything = np.arange(len(candidates.texts))
-    pools = [everything] * len(candidates) if setting == "epa" else candidates.of(setting)
+def random_negatives(candidates: Candidates, seed: int | Sequence[int]) -> list[str]:
+    """For each row a random text that is neither the point nor one of its counters, by `(seed, epoch)`."""
+    generator, count = np.random.default_rng([*np.atleast_1d(seed), 0]), len(candidates.texts)
     negatives = []
-    for row, pool in enumerate(pools):
+    for row in range(len(candidates)):
         never = _forbidden(candidates, row)
-        if len(everything) <= len(never):
-            raise ValueError(f"there is no negative for row {row}: all {len(everything)} texts are its own or answers")
-        if setting != "epa":
-            others = np.setdiff1d(pool, list(never))
-            pool = others if len(others) else everything
+        if count <= len(never):
+            raise ValueError(f"there is no negative for row {row}: all {count} texts are its own or answers")
         # drawn again where forbidden: cheaper than a pool of each row's own
-        while (drawn := pool[generator.integers(len(pool))]) in never:
+        while (drawn := int(generator.integers(count))) in never:
             pass
         negatives.append(candidates.texts[drawn])
     return negatives

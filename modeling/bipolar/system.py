@@ -20,7 +20,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json
-from dataset_scripts.base.sources import has_config, source_name
+from dataset_scripts.base.sources import has_config
 from modeling.base.adapters import save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, of_source
@@ -122,7 +122,7 @@ class BipolarSystem(System):
     def _negatives(self, model: SentenceTransformer, candidates: Candidates, epoch: int) -> list[str]:
         options, seed = self.options, (self.recipe.seed, epoch)
         if options.negatives != "hard":
-            return random_negatives(candidates, seed, "sda" if options.negatives == "debate" else "epa")
+            return random_negatives(candidates, seed)
         queries, documents, _ = retrieval(model, candidates)
         mined = min(epoch * options.hard_rate, 1.0)
         return hard_negatives(candidates, queries, documents, mined, seed, options.anchor)
@@ -142,7 +142,7 @@ class BipolarSystem(System):
 
     def _counters(self, sources: list[str], of_corpus: str, split: str) -> CounterargumentEvaluator:
         rows = [self.rows(source, SPLITS[of_corpus], split) for source in sources]
-        name = ", ".join(map(source_name, sources))
+        name = of_source(sources, split)["dataset_id"]
         return CounterargumentEvaluator(
             concatenate_datasets(rows).to_dict(),
             name=of_corpus if split == "test" else "counters",

@@ -21,8 +21,6 @@ class Options(HoldOptions):
     """weight of the word-level loss; 0: none, and no forward pass for it"""
     masking: float = Field(0.1, gt=0, le=1)
     """probability that a positive or negative word is masked"""
-    indicator: Literal["paper", "code"] = "paper"
-    """which predictions cost; paper: any without the word's polarity; code: the opposite polarity"""
     word_reduction: Literal["mean", "sum"] = "sum"
     """over masked words, mean or sum (the paper's), which grows with the batch"""
     pooling: Literal["mean", "cls_mlp"] = "mean"

@@ -16,15 +16,13 @@ from modeling.senticse import Options
 from modeling.senticse.lexicon import WordPolarity
 from modeling.senticse.lm_head import MaskedLanguageHead
 
-UNCHANGED = 0.2  # of the chosen words stay readable in the authors' code
-
 
 class SenticseLoss(nn.Module):
     """Sentence-level contrast of polarities, and prediction of masked words that carry sentiment.
 
-    Without `lambda_w` there is no word-level loss, nor its forward pass. With `indicator` `paper` a masked token costs
-    nothing where the predicted word has the polarity of the original; with `code` it costs something only where that
-    has the opposite one, and a fifth of the chosen words stay unmasked.
+    Without `lambda_w` there is no word-level loss, nor its forward pass. A masked token costs nothing where the
+    predicted word has the polarity of the original. (In the authors' code it costs something only where that has the
+    opposite one, and a fifth of the chosen words stay unmasked.)
 
     Args:
         model: The encoder.
@@ -98,7 +96,8 @@ class SenticseLoss(nn.Module):
         if not len(rows):  # all processes have to take part in every forward pass
             rows = torch.zeros(1, dtype=torch.long, device=chosen.device)
         ids, numbers, polarity, chosen = ids[rows], numbers[rows], polarity[rows], chosen[rows]
-        batch = {key: value[rows] for key, value in merged.items()} | {"input_ids": self.corrupt(ids, numbers, chosen)}
+        batch = {key: value[rows] for key, value in merged.items()}
+        batch["input_ids"] = ids.masked_fill(chosen, self.mask_id)
         hidden = self.model(batch)["token_embeddings"]
         logits = self.head(hidden[chosen])
         predicted = ids.masked_scatter(chosen, logits.argmax(dim=1))
@@ -110,24 +109,15 @@ class SenticseLoss(nn.Module):
         """Draws the words to predict: word numbers, polarities and whether each token is of a chosen word."""
         numbers = self.polarity.numbers(ids)
         polarity = self.polarity(ids, numbers) * attention_mask
-        return numbers, polarity, (polarity != 0) & self._drawn(numbers, self.options.masking)
-
-    def corrupt(self, ids: Tensor, numbers: Tensor, chosen: Tensor) -> Tensor:
-        """The ids with chosen words masked."""
-        masked = chosen if self.options.indicator == "paper" else chosen & ~self._drawn(numbers, UNCHANGED)
-        return ids.masked_fill(masked, self.mask_id)
-
-    @staticmethod
-    def _drawn(numbers: Tensor, probability: float) -> Tensor:
-        """Draws words: all tokens of one share its lot. Torch's own generator, which a resumed run restores."""
-        return torch.rand(numbers.shape, device=numbers.device).gather(1, numbers) < probability
+        # all tokens of a word share its lot, by torch's own generator, which a resumed run restores
+        drawn = torch.rand(numbers.shape, device=numbers.device).gather(1, numbers) < self.options.masking
+        return numbers, polarity, (polarity != 0) & drawn
 
     def compute_word_from_logits(self, logits: Tensor, ids: Tensor, polarity: Tensor, predicted: Tensor) -> Tensor:
         """The word-level loss of masked tokens: their scores, (tokens, vocabulary), and, (tokens,) each, the original
         ids, the polarity of their words, 1 or -1, and that of the words predicted in their place, 0 for none or both.
         """
-        wrong = predicted != polarity if self.options.indicator == "paper" else predicted == -polarity
-        losses = F.cross_entropy(logits, ids, reduction="none") * wrong
+        losses = F.cross_entropy(logits, ids, reduction="none") * (predicted != polarity)
         tokens, processes = len(losses), 1
         if is_dist_initialized():  # gradients are averaged over processes, and one may have no masked word
             processes = torch.distributed.get_world_size()

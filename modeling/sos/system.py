@@ -14,7 +14,6 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 from torch import nn
 
-from dataset_scripts.base.sources import source_name
 from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.families import FamilyTripletLoss, family_data, family_phase
 from modeling.base.keep import hold, with_replay
@@ -63,15 +62,13 @@ class SosSystem(System):
         return Data({kind: rows}, self.source_names("replay"), counts)
 
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
-        """One phase; without `normalised` the encoder ends before its Normalize module until the phase is over."""
+        """One phase; without `normalised` the encoder ends before its Normalize module until that is over."""
         if self.recipe["objective"] == "families":
             yield family_phase(self, model, data, FamilyTripletLoss(model, self.recipe["margin"]))
             return
         ((kind, rows),) = data.train.items()
-        normalize = None if self.recipe["normalised"] else without_normalize(model)
-        yield Phase(kind, rows, hold(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
-        if normalize is not None:
-            model.append(normalize)
+        with without_normalize(model, not self.recipe["normalised"]):
+            yield Phase(kind, rows, hold(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
 
     def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
         if kind == "pairs":
@@ -84,10 +81,8 @@ class SosSystem(System):
         recipe, limit = self.recipe, self.limit(split)
         sources = listed(recipe["reviews"]) or recipe.data
         rows = [self.rows(source, "triplets", split, limit).select_columns(COLUMNS["triplets"]) for source in sources]
-        name = ", ".join(source_name(source) for source in sources)
-        facts = {"dataset": f"{name} ({split})", "dataset_id": name}
-        title = "reviews of one product, of the same and of the other polarity"
-        result: list[Evaluator] = [TripletAccuracyEvaluator(concatenate_datasets(rows), title=title, **facts)]
+        facts = {"title": "reviews of one product, of the same and of the other polarity"} | of_source(sources, split)
+        result: list[Evaluator] = [TripletAccuracyEvaluator(concatenate_datasets(rows), **facts)]
         if split == "test" and (source := recipe["opinions"]):
             opinions, facts = self.rows(source, "opinions", "test", limit).to_pandas(), of_source(source, split)
             for domain, here in opinions.groupby("domain"):

@@ -10,6 +10,7 @@ import yaml
 from datasets import Dataset
 
 from dataset_scripts.base.tables import markdown
+from modeling.base.evaluation import texts
 from modeling.base.models import labels, load_model
 from modeling.base.plots import dots
 from modeling.base.results import memory
@@ -33,17 +34,10 @@ PANELS = {"pearson": "all pairs", "pearson_different": "broadly different", "pea
 
 
 def check_rows(rows: Dataset, name: str) -> pd.DataFrame:
-    """The opinions as a frame.
-
-    Raises:
-        ValueError: If a column, a text or a score is missing or out of range, with the row.
-    """
-    if missing := [column for column in COLUMNS if column not in rows.column_names]:
-        raise ValueError(f"{name} (opinions) has no column {', '.join(missing)}; it has {', '.join(rows.column_names)}")
-    frame = rows.select_columns(COLUMNS).to_pandas()
+    """The opinions as a frame; a ValueError if a column, a text or a score is missing or out of range, with the row."""
     for column in ("sentence1", "sentence2", "domain"):
-        for row in frame.index[~frame[column].map(lambda text: isinstance(text, str))]:
-            raise ValueError(f"{name} (opinions), row {row}: {column} is no text; drop or repair the row")
+        texts(rows, column, f"{name} (opinions)")
+    frame = rows.select_columns(COLUMNS).to_pandas()
     for row in frame.index[~frame["score"].between(0, 4)]:
         raise ValueError(f"{name} (opinions), row {row}: score is {frame['score'][row]}, outside [0, 4]")
     return frame

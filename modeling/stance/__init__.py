@@ -17,8 +17,6 @@ class Options(FamilyOptions):
     """siamese (pairs), triplet, hybrid (first triplets, then pairs), or families (ours: all triplets of an issue)"""
     margin: float = Field(0.4, gt=0, le=2)
     """distance by which an opposing text must be farther than an agreeing one"""
-    contrastive: Literal["paper", "squared"] = "paper"
-    """loss of pairs; paper: linear in the distance; squared: as in the authors' code"""
     filter_pairs: float | None = Field(0.5, ge=-1, le=1)
     """least base cosine of a training pair; none: keep all"""
     filter_triplets: float | None = Field(0.3, ge=-1, le=1)

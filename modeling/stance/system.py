@@ -12,12 +12,7 @@ from functools import partial
 import numpy as np
 from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.losses import (
-    ContrastiveLoss,
-    SiameseDistanceMetric,
-    TripletDistanceMetric,
-    TripletLoss,
-)
+from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 from torch import nn
 
 from dataset_scripts.base.sources import has_config
@@ -51,7 +46,7 @@ LABEL = {"pairs": ["label"], "triplets": []}
 
 
 class StanceSystem(System):
-    """The system of section 3; `objective`, `margin`, `contrastive` and the two filters are its options."""
+    """The system of section 3; `objective`, `margin` and the two filters are its options."""
 
     PRIMARY = "stance_auroc"
     TAGS = ["stance", "opinion-mining", "argument-mining"]
@@ -114,10 +109,7 @@ class StanceSystem(System):
         margin = self.recipe["margin"]
         if kind == "triplets":
             return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
-        if self.recipe["contrastive"] == "paper":
-            return LinearContrastiveLoss(model, margin)
-        # the authors' code doubles the margin because the cosine distance reaches 2
-        return ContrastiveLoss(model, distance_metric=SiameseDistanceMetric.COSINE_DISTANCE, margin=2 * margin)
+        return LinearContrastiveLoss(model, margin)  # the authors' code squares distance and excess
 
     def evaluators(self, split: str) -> list[Evaluator]:
         recipe, testing, limit = self.recipe, split == "test", self.limit(split)

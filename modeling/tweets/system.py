@@ -22,7 +22,7 @@ from sentence_transformers.sentence_transformer.losses import (
 from sentence_transformers.util.distributed import is_dist_initialized
 from torch import nn
 
-from dataset_scripts.base.sources import has_config, load_source, source_name
+from dataset_scripts.base.sources import has_config, load_source
 from dataset_scripts.base.splits import linked_groups
 from modeling.base.batches import DistinctBatchSampler, distinct_batches
 from modeling.base.evaluation import Evaluator, of_another_group, of_source
@@ -138,11 +138,9 @@ class TweetsSystem(System):
         """One phase; triplets without `normalised` see vectors before their Normalize module until it is over."""
         recipe, rows = self.recipe, data.train["pairs"]
         distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=data.groups["pairs"])}
-        normalize = None if recipe["normalised"] else without_normalize(model)
-        loss = hold(recipe, model, self._loss(model))
-        yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
-        if normalize is not None:
-            model.append(normalize)
+        with without_normalize(model, not recipe["normalised"]):
+            loss = hold(recipe, model, self._loss(model))
+            yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
 
     def _loss(self, model: SentenceTransformer) -> nn.Module:
         if self.recipe["objective"] == "triplet":
@@ -173,8 +171,7 @@ class TweetsSystem(System):
         if not benchmarks:
             has = f"{', '.join(sources)} has no benchmark for {split} ({', '.join(BENCHMARKS)})"
             raise ValueError(f"{has}: name a source that has one with --benchmarks")
-        names = ", ".join(source_name(source) for source in sources)
-        facts = {"dataset": f"{names} ({split})", "dataset_id": names}
+        facts = of_source(sources, split)
         rankings = Rankings(benchmarks, facts["dataset"])
         title = f"tweets of one conversation, mean of {', '.join(benchmarks)}"
         result: list[Evaluator] = [RankingEvaluator(rankings, title=title, **facts)]

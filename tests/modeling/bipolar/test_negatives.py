@@ -28,12 +28,6 @@ def test_random_negatives_are_all_the_texts_that_are_no_answer_and_nothing_else(
     assert random_negatives(CANDIDATES, (7, 1)) != random_negatives(CANDIDATES, (7, 2))
 
 
-def test_random_negatives_of_the_same_debate():
-    drawn = [random_negatives(CANDIDATES, seed, "sda") for seed in range(200)]
-    # debate x has p, q, a, b and c; debate y only r and its counter, so that any other text will do
-    assert [{draw[row] for draw in drawn} for row in range(3)] == [{"q", "b"}, {"p", "a", "c"}, set("pqab")]
-
-
 def hard(probability=1.0, seed=0, anchor="positive", queries=VECTORS[CANDIDATES.points], documents=VECTORS):
     return hard_negatives(CANDIDATES, queries, documents, probability, seed, anchor)
 

@@ -127,14 +127,12 @@ def test_gradients_reach_adapter_and_heads_and_nothing_else(recipe):
 
 
 def test_negatives_are_drawn_again_in_each_epoch(recipe):
-    system = BipolarSystem(recipe(negatives="debate", epochs=2))
+    system = BipolarSystem(recipe(negatives="random", epochs=2))
     model, data = system.build_model(), system.load_data()
     first, second = system.phases(model, data)
     assert [phase.name for phase in (first, second)] == ["epoch-1", "epoch-2"]
     assert first.dataset["negative"] != second.dataset["negative"]
-    for row in first.dataset:
-        topic = row["point"].split(" for ")[-1].split()[0]
-        assert topic in row["negative"] and row["negative"] not in (row["point"], row["counter"])
+    assert all(row["negative"] not in (row["point"], row["counter"]) for row in first.dataset)
 
 
 def test_a_run_from_end_to_end(recipe):

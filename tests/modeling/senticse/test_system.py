@@ -75,20 +75,14 @@ WORDS = {"great": 1, "good": 1, "love": 1, "awful": -1, "hate": -1}
 
 
 @pytest.mark.parametrize(
-    ("indicator", "reduction", "expected"),
-    [
-        # without the polarity of the original: awful, whose own probability is 1/4, and love, 1/8
-        ("paper", "sum", log(4) + log(8)),
-        ("paper", "mean", (log(4) + log(8)) / 3),
-        # of the opposite polarity: love alone
-        ("code", "sum", log(8)),
-        ("code", "mean", log(8) / 3),
-    ],
+    ("reduction", "expected"),
+    # without the polarity of the original: awful, whose own probability is 1/4, and love, 1/8
+    [("sum", log(4) + log(8)), ("mean", (log(4) + log(8)) / 3)],
 )
-def test_word_loss_of_four_words_by_hand(make, indicator, reduction, expected):
+def test_word_loss_of_four_words_by_hand(make, reduction, expected):
     model = make().build_model()
     polarity = WordPolarity(model.tokenizer, WORDS)
-    options = Options(lambda_w=1, masking=1, indicator=indicator, word_reduction=reduction)
+    options = Options(lambda_w=1, masking=1, word_reduction=reduction)
     mask = model.tokenizer.mask_token_id
     loss = SenticseLoss(model, options, polarity, Fixed(PREDICTED), mask)
     seen = []
@@ -99,25 +93,14 @@ def test_word_loss_of_four_words_by_hand(make, indicator, reduction, expected):
     (ids,) = texts  # the text without such words is not encoded again
     assert ids[3] == VOCABULARY.index("trams")
     assert ids[0] == VOCABULARY.index("[CLS]") and ids[5] == VOCABULARY.index("[SEP]")
-    if indicator == "paper":
-        assert [ids[i] for i in (1, 2, 4)] == [mask] * 3
+    assert [ids[i] for i in (1, 2, 4)] == [mask] * 3
 
 
-def test_a_fifth_of_the_words_stays_readable_as_in_the_code(make):
+def test_so_many_words_are_drawn_as_the_probability_says(make):
     model = make().build_model()
-    polarity = WordPolarity(model.tokenizer, WORDS)
-    torch.manual_seed(0)
-    shares = {}
-    for indicator in ("paper", "code"):
-        loss = SenticseLoss(model, Options(masking=0.5, indicator=indicator), polarity, mask_id=4)
-        ids = model.preprocess(["love the great trams we hate"] * 2000)["input_ids"]
-        numbers, _, chosen = loss.choose(ids, torch.ones_like(ids))
-        corrupted = loss.corrupt(ids, numbers, chosen)
-        assert chosen.sum().item() == pytest.approx(0.5 * 3 * 2000, rel=0.05)
-        assert (corrupted == 4)[~chosen].sum() == 0
-        shares[indicator] = ((corrupted == 4).sum() / chosen.sum()).item()
-    assert shares["paper"] == 1
-    assert shares["code"] == pytest.approx(0.8, abs=0.03)
+    loss = SenticseLoss(model, Options(masking=0.5), WordPolarity(model.tokenizer, WORDS), mask_id=4)
+    ids = model.preprocess(["love the great trams we hate"] * 2000)["input_ids"]
+    assert loss.choose(ids, torch.ones_like(ids))[2].sum().item() == pytest.approx(0.5 * 3 * 2000, rel=0.05)
 
 
 def test_nothing_to_predict_costs_nothing(make):

@@ -91,8 +91,8 @@ def opinions(**columns):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (opinions().remove_columns("domain"), "news .opinions. has no column domain; it has id, sentence1"),
-        (opinions(sentence2=["x", None, "x", "x"]), "news .opinions., row 1: sentence2 is no text; drop or repair"),
+        (opinions().remove_columns("domain"), "news .opinions.: there is no column 'domain'; it has id, sentence1"),
+        (opinions(sentence2=["x", None, "x", "x"]), "news .opinions., row 1: sentence2 is None, no text"),
         (opinions(score=[1, 2, 3, 5]), r"row 3: score is 5, outside \[0, 4\]"),
     ],
 )

@@ -25,7 +25,7 @@ def test_a_bi_encoder_is_trained_from_end_to_end(recipe):
 
 @pytest.mark.parametrize(
     ("negatives", "message"),
-    [("batch", "needs --negatives random, debate or hard"), ("random", "trains all weights: use --lora false")],
+    [("batch", "needs --negatives random or hard"), ("random", "trains all weights: use --lora false")],
 )
 def test_options_that_do_not_fit_are_refused(recipe, negatives, message):
     with pytest.raises(ValueError, match=message):
