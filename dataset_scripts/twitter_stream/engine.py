@@ -1,19 +1,35 @@
-"""Which engine runs the queries: Daft's own on this machine, or a Ray cluster; and how it reads and writes Parquet."""
+"""Which engine runs the queries, Daft's own on this machine or a Ray cluster; and stages, which it runs in partitions.
+
+Daft's own engine holds what it joins, groups or sorts in memory, whatever its size. So each stage reads its rows
+partition by partition, and writes them by the partitions of the next.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import daft
+import pyarrow.parquet as pq
+from daft import DataFrame, DataType, Expression, col, lit
+from daft.execution import udf
+from daft.functions import shift_right
+from tqdm import tqdm
 
-ANSWER_SECONDS = 10
+from dataset_scripts.base.files import atomic_folder, read_json, write_json
+
+ANSWER_SECONDS = 10  # for a cluster
+CONNECT_SECONDS = 120  # for a worker process
 TASK_BYTES = 16 << 20  # of Parquet
+PART, COUNTED, SCHEMA = "part", "counts.json", "schema.parquet"
 
 
 def start_engine(engine: str, address: str | None = None) -> None:
@@ -23,15 +39,39 @@ def start_engine(engine: str, address: str | None = None) -> None:
     that is none, or another engine at work already, raises ValueError; where no cluster answers, OSError.
     """
     logging.getLogger("tracing").setLevel(logging.WARNING)  # each step of each query, where others log at all
-    if engine == "ray":
-        import ray  # noqa: F401
     if address not in (None, "auto"):
         _check_address(address)
+    limit_waiting()
     try:
-        daft.set_runner_ray(address=address) if engine == "ray" else daft.set_runner_native()
+        if engine == "ray":
+            import ray
+
+            if not ray.is_initialized():
+                hook = {"worker_process_setup_hook": limit_waiting}
+                ray.init(address, runtime_env=hook, log_to_driver=False, configure_logging=False)
+            daft.set_runner_ray(noop_if_initialized=True)
+        else:
+            daft.set_runner_native()
     except daft.exceptions.DaftCoreException as error:  # one is set already
         if (running := daft.get_or_infer_runner_type()) != engine:
             raise ValueError(f"--engine {engine}: this process mines with {running} already; start another") from error
+
+
+class PatientListener(udf.Listener):
+    """Waits for a worker for some time only: one that dies before it connects would be waited for forever."""
+
+    def accept(self) -> Any:
+        self._listener._socket.settimeout(CONNECT_SECONDS)
+        try:
+            return super().accept()
+        except TimeoutError:
+            reason = "it died, maybe for want of memory, or this machine is overloaded"
+            raise TimeoutError(f"a worker process did not connect in {CONNECT_SECONDS} s: {reason}") from None
+
+
+def limit_waiting() -> None:
+    """Makes the engine wait so, in a process that has workers."""
+    udf.Listener = PatientListener
 
 
 def _check_address(address: str) -> None:
@@ -48,7 +88,7 @@ def _check_address(address: str) -> None:
 @contextmanager
 def engine_errors() -> Iterator[None]:
     """Makes an engine's failure, such as a worker that was killed, an OSError that says what to do."""
-    failures = [daft.exceptions.DaftCoreException, daft.errors.UDFException, RuntimeError]
+    failures = [daft.exceptions.DaftCoreException, daft.errors.UDFException, RuntimeError, TimeoutError]
     if "ray" in sys.modules:
         failures.append(sys.modules["ray"].exceptions.RayError)
     try:
@@ -67,28 +107,70 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def in_tasks(frame: daft.DataFrame, number: int) -> daft.DataFrame:
+def in_tasks(frame: DataFrame, number: int) -> DataFrame:
     """Divides a frame into so many tasks of a cluster; the native engine divides work by itself."""
     return frame.into_partitions(number) if daft.get_or_infer_runner_type() == "ray" else frame
 
 
-def read_rows(files: Sequence[str]) -> daft.DataFrame:
-    """A frame of Parquet files, in tasks of some bytes: many small files would cost a cluster more than their work."""
-    size = sum(Path(file).stat().st_size for file in files)
-    return in_tasks(daft.read_parquet(list(files)), 1 + size // TASK_BYTES)
+def part_of(key: Expression, parts: int) -> Expression:
+    """The partition of a hash of 64 bits, from 0; partitions follow each other in the order of the hashes."""
+    return (
+        shift_right(shift_right(key, lit(32)).cast(DataType.int64()) * parts, lit(32))
+        .cast(DataType.int32())
+        .alias(PART)
+    )
 
 
-def write_rows(frame: daft.DataFrame, folder: Path, by: str | None = None) -> None:
+def stage(
+    folder: Path, items: Mapping[str, Any], step: Callable[[Any, Counter[str]], DataFrame], title: str
+) -> Counter[str]:
+    """Writes the rows that `step` makes of each item, which may count, to a folder of its own; returns all counts.
+
+    A folder is whole or not there, and what is there is not made again; those of other items go. Rows with a column
+    `part` lie in a folder of each partition, where `read` finds them.
+    """
+    counts = Counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    for other in folder.iterdir():
+        if other.name not in items:
+            shutil.rmtree(other)
+    for name, item in tqdm(items.items(), title, unit="part", disable=None):
+        if not (folder / name).is_dir():
+            with atomic_folder(folder / name) as temporary:
+                counted = Counter()
+                write_rows(step(item, counted), temporary)
+                write_json(temporary / COUNTED, +counted)
+        counts.update(read_json(folder / name / COUNTED))
+    return counts
+
+
+def read(folder: Path, part: int | None = None) -> DataFrame:
+    """The rows of a stage, or of one partition of them, maybe none; in tasks of some bytes.
+
+    Many small files would cost a cluster more than their work.
+    """
+    pattern = "*/**/*.parquet" if part is None else f"*/{PART}={part}/*.parquet"
+    files = sorted(file for file in folder.glob(pattern) if file.name != SCHEMA)
+    frame = daft.read_parquet([str(file) for file in files] or [str(next(folder.glob(f"*/{SCHEMA}")))])
+    return in_tasks(frame, 1 + sum(file.stat().st_size for file in files) // TASK_BYTES)
+
+
+def write_rows(frame: DataFrame, folder: Path) -> None:
     """Writes a frame to Parquet files; nothing else of this kind stays in the folder.
 
-    A worker that is killed leaves what it was writing, whole or not, and another one writes its rows again. With `by`
-    there is a folder for each value of that column.
+    A worker that is killed leaves what it was writing, whole or not, and another one writes its rows again.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    written = frame.write_parquet(str(folder), partition_cols=by and [by]).to_pydict()["path"]
+    by = [PART] if PART in frame.column_names else None
+    written = frame.write_parquet(str(folder), partition_cols=by).to_pydict()["path"]
     written = {Path(path).resolve() for path in written}
     present = {file.resolve() for file in folder.rglob("*.parquet")}
     if missing := written - present:
         raise OSError(f"{min(missing)} was written and is not there; all machines must see the folder of --out")
     for file in present - written:
         file.unlink()
+    pq.write_table(frame.exclude(*by or ()).schema().to_pyarrow_schema().empty_table(), folder / SCHEMA)
+
+
+def sizes(frame: DataFrame, *columns: str) -> list[dict[str, Any]]:
+    """Each combination of the columns' values, and the number of its `rows`."""
+    return frame.groupby(*columns).agg(col(columns[0]).count("all").alias("rows")).to_pylist()

@@ -1,23 +1,22 @@
-"""The three stages after each other: stream files in, sets and benchmarks out."""
+"""The stages after each other: stream files in, sets and benchmarks out."""
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import daft
-from tqdm import tqdm
-
 from dataset_scripts.base.reading import Dropped
-from dataset_scripts.twitter_stream import pairing, parsing
-from dataset_scripts.twitter_stream.engine import cores
+from dataset_scripts.twitter_stream import conversations, pairing, parsing
+from dataset_scripts.twitter_stream.engine import cores, stage
 from dataset_scripts.twitter_stream.files import parts
-from dataset_scripts.twitter_stream.options import MiningOptions
+from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.rankings import BENCHMARKS, write_benchmark
-from dataset_scripts.twitter_stream.sets import SETS, held_out_texts, write_set
+from dataset_scripts.twitter_stream.sets import SETS, write_sets
 
+ALL = (*SETS, *BENCHMARKS)
 SHARDS = 50  # at least so many, unless they are smaller than SMALLEST_SHARD: the bar moves, little is lost
 SMALLEST_SHARD = 16 << 20
 SHARD_BYTES = 256 << 20  # packed, at most
@@ -37,46 +36,40 @@ def mine(
     folder: Path,
     work: Path,
     options: MiningOptions,
-    names: Collection[str] | None = None,
-    buckets: int | None = None,
+    names: Collection[str] = ALL,
+    partitions: int | None = None,
 ) -> Mined:
-    """Mines sets and benchmarks (all if `names` is None); the engine is that of the process, see `engine.start_engine`.
+    """Mines sets and benchmarks by their `names`; the engine is that of the process, see `engine.start_engine`.
 
     `folder` receives a folder of Parquet files for each set and benchmark that has rows. `work`, which all machines of
     a cluster see, holds what an interrupted run left, used again as far as files and options are the same: texts and
-    what can be turned back into ids, not for publication. Tweets are paired in `buckets` parts, by default as many as
-    the amount of data needs.
+    what can be turned back into ids, not for publication. No step holds more than one of the `partitions` of the
+    tweets, which are by default as many as the amount of data needs.
     """
-    pieces = list(parts(files))
-    buckets = buckets or parsing.bucket_count(pieces)
+    pieces, rows = list(parts(files)), work / "rows"
+    partitions = partitions or parsing.part_count(pieces)
     size = shard_size(sum(piece.bytes for piece in pieces), cores())
-    shards = parsing.parse(pieces, work / "rows", options, buckets, size)
-    paired, tweets = pairing.pair(shards, work, options, buckets)
-    mined = Mined(_lines(parsing.bucket_files(shards, parsing.COUNTS)), tweets, {})
-    wanted = [name for name in (*SETS, *BENCHMARKS) if names is None or name in names]
-    held_out = held_out_texts(paired) if paired and SETS.keys() & wanted else None
-    for name in tqdm(wanted, desc="write", unit="set", disable=None):
-        if not paired:
-            mined.sets[name] = Counter()
-        elif name in SETS:
-            mined.sets[name] = write_set(name, paired, held_out, folder, options)
-        else:
-            mined.sets[name] = write_benchmark(name, paired, folder, options)
-    return mined
+    lines = parsing.parse(pieces, rows, options, partitions, size)
+    here = work / f"paired-{digest([options.pairing(), sorted(shard.name for shard in rows.iterdir())])}"
+    for other in work.glob("paired-*"):
+        if other != here:
+            shutil.rmtree(other)
+    return Mined(lines, *draw(rows, here, folder, options, partitions, names))
+
+
+def draw(
+    rows: Path, work: Path, folder: Path, options: MiningOptions, partitions: int, names: Collection[str] = ALL
+) -> tuple[Counter[str], dict[str, Counter[str]]]:
+    """All that comes after reading; of `mine` what is counted of tweets and of sets."""
+    items, groups, pairs = {f"{part:05}": part for part in range(partitions)}, work / "conversations", work / "pairs"
+    tweets = Counter({"conversations": conversations.connect(rows, groups, options, items)})
+    pair = lambda part, counts: pairing.paired(rows, groups, part, options, counts)  # noqa: E731
+    tweets += stage(pairs, items, pair, "pair")
+    sets = write_sets([name for name in SETS if name in names], pairs, work, folder, options, items)
+    sets |= {name: write_benchmark(name, pairs, folder, options) for name in BENCHMARKS if name in names}
+    return tweets, sets
 
 
 def shard_size(total: int, cores: int) -> int:
     """Packed bytes of a shard, what an interruption loses at most: many of `total`, and enough for all cores."""
     return min(max(SHARD_BYTES, cores * CORE_BYTES), max(SMALLEST_SHARD, total // SHARDS))
-
-
-def _lines(files: Sequence[str]) -> Dropped:
-    """What the readers counted."""
-    lines = Dropped()
-    rows = daft.read_parquet(list(files)).select("text", "number").sort("text").to_pylist() if files else []
-    for row in rows:
-        reason, place = row["text"].split("\t", 1)
-        lines[reason] += row["number"]
-        if place:
-            lines.first.setdefault(reason, place)
-    return lines

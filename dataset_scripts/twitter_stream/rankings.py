@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import daft
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from daft import DataFrame, col
 
 from dataset_scripts.base.splits import SPLITS
-from dataset_scripts.twitter_stream.engine import read_rows
+from dataset_scripts.twitter_stream.conversations import TEST, VALIDATION
+from dataset_scripts.twitter_stream.engine import read
 from dataset_scripts.twitter_stream.options import MiningOptions
-from dataset_scripts.twitter_stream.pairing import TEST, VALIDATION
 from dataset_scripts.twitter_stream.sets import write_split
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 
@@ -40,8 +40,9 @@ BENCHMARKS = {
 }
 
 
-def write_benchmark(name: str, files: Sequence[str], folder: Path, options: MiningOptions) -> Counter[str]:
-    """Writes a benchmark's Parquet files for validation and test, of those of `pairing.pair`; returns what was counted.
+def write_benchmark(name: str, pairs: Path, folder: Path, options: MiningOptions) -> Counter[str]:
+    """Writes a benchmark's Parquet files of the rows of `pairing.paired`, for validation and test; returns what was
+    counted.
 
     Negatives are answers to tweets of other conversations in the same split. None has the text of the query or of a
     positive.
@@ -50,7 +51,7 @@ def write_benchmark(name: str, files: Sequence[str], folder: Path, options: Mini
     query = "parent" if direct else str(options.children)
     positives = [str(rank) for rank in range(1, options.positives + 1)]
     counts: Counter[str] = Counter()
-    rows = read_rows(files).where(col("kind") == kind)
+    rows = read(pairs).where(col("kind") == kind)
     for number in (VALIDATION, TEST):
         here = rows.where(col("split") == number)
         possible = here.where(col(f"text_{positives[-1]}").not_null() & col(f"text_{query}").not_null())
@@ -63,7 +64,7 @@ def write_benchmark(name: str, files: Sequence[str], folder: Path, options: Mini
         counts.update(skipped)
         counts["query: beyond the number asked for"] += size - len(ranked) - skipped.total()
         if ranked:
-            write_split(pa.Table.from_pylist(ranked), folder, name, SPLITS[number])
+            write_split([daft.from_pylist(ranked)], None, folder, name, SPLITS[number])
     return +counts
 
 

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as pads
-from daft import DataFrame, col
+from daft import DataFrame, Window, col, lit
 from daft.functions import hash, to_list
 
 from dataset_scripts.base.build import shard
 from dataset_scripts.base.splits import SPLITS
-from dataset_scripts.twitter_stream.engine import read_rows
-from dataset_scripts.twitter_stream.options import MiningOptions
-from dataset_scripts.twitter_stream.pairing import TRAIN
+from dataset_scripts.twitter_stream.conversations import TRAIN
+from dataset_scripts.twitter_stream.engine import PART, part_of, read, sizes, stage
+from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 
 FILE_ROWS = 1_000_000  # of one Parquet file
 GROUP_ROWS = 100_000  # of one of its row groups
+SIDES = ("anchor", "positive")
 
 
 class PairSet(NamedTuple):
-    """How a set comes out of the rows of `pairing.pair`: kind of answer, and what the columns of a side end with."""
+    """How a set comes out of the rows of `pairing.paired`: kind of answer, and what the columns of a side end with."""
 
     kind: str
     anchor: str
     positive: str
+
+    def rows(self, pairs: DataFrame) -> DataFrame:
+        """Those that have a text on both sides."""
+        texts = (col(f"text_{end}").not_null() for end in (self.anchor, self.positive))
+        return pairs.where((col("kind") == self.kind) & next(texts) & next(texts))
 
 
 SETS = {
@@ -39,72 +47,105 @@ SETS = {
 }
 
 
-def write_set(
-    name: str, files: Sequence[str], held_out: DataFrame, folder: Path, options: MiningOptions
-) -> Counter[str]:
-    """Writes a set's Parquet files, one pair for each answered tweet at most, in the order of the draw.
+def write_sets(
+    names: Sequence[str], pairs: Path, work: Path, folder: Path, options: MiningOptions, items: dict[str, int]
+) -> dict[str, Counter[str]]:
+    """Writes the Parquet files of sets, one pair for each answered tweet at most, in the order of the draw.
 
     A text occurs once on each side of a set: the pair drawn first keeps it. A pair with a text that also occurs in a
-    split held out more strictly (train < validation < test), anywhere in the stream's pairs, is left out.
+    split held out more strictly (train < validation < test), anywhere in the stream's pairs, is left out. Texts are
+    compared by hashes of 64 bits.
 
-    Of the Parquet files of `pairing.pair` and their `held_out_texts`; returns what there was and what was left out.
+    Of the rows of `pairing.paired`; returns what there was of each set and what was left out.
     """
-    kind, *ends = SETS[name]
-    sides, counts = dict(zip(("anchor", "positive"), ends, strict=True)), Counter()
-    columns = {side: f"text_{end}" for side, end in sides.items()}
-    columns |= {f"{side}_id": f"id_{end}" for side, end in sides.items() if options.keep_ids}
-    rows = read_rows(files).where(col("kind") == kind)
-    for end in ends:
-        rows = rows.where(col(f"text_{end}").not_null())
-    renamed = [col(column).alias(new) for new, column in columns.items()]
-    pairs = rows.select("owner", "group", "split", *renamed).collect()
-    counts["pairs found"] = len(pairs)
-    for side in sides:
-        before, pairs = pairs, _without(pairs, held_out, side).collect()
-        counts["pair: a text is also in a split held out"] += len(before) - len(pairs)
-        before, pairs = pairs, _distinct(pairs, side).collect()
-        counts["pair: a text is in another pair"] += len(before) - len(pairs)
-    ids = [name for name in columns if name not in sides]
-    for number, split in enumerate(SPLITS):
-        frame = pairs.where(col("split") == number).sort("owner")
-        size = frame.count_rows()
-        if number == TRAIN and options.pairs is not None and size > options.pairs:
-            frame = frame.limit(options.pairs)
-            counts["pair: beyond the number asked for"] += size - options.pairs
-        if size:
-            frame = frame.select(*sides, col("group").cast("string"), *ids)
-            schema = frame.schema().to_pyarrow_schema()
-            write_split(pa.RecordBatchReader.from_batches(schema, frame.to_arrow_iter()), folder, name, split)
-    return +counts
+    if not names:
+        return {}
+    parts, steps = len(items), work / f"sets-{digest(sorted(names))}"
+    held, found, *kept = work / "held-out", steps / "found", *(steps / side for side in SIDES)
+    stage(held, items, lambda part, _: _held_out(read(pairs, part), parts), "hold out")
+    counts = stage(found, items, lambda part, counts: _found(read(pairs, part), names, parts, counts), "compare")
+    for side, before, after, key in zip(SIDES, (found, kept[0]), kept, ("positive", "owner"), strict=True):
+
+        def narrowed(part: int, counts: Counter, side: str = side, before: Path = before, key: str = key) -> DataFrame:
+            rows = _narrowed(read(before, part), read(held, part), side, counts)
+            return rows.with_column(PART, part_of(col(key), parts))
+
+        counts += stage(after, items, narrowed, "compare")
+    by_set = {name: Counter() for name in names}
+    for key, count in counts.items():
+        name, reason = key.split(": ", 1)
+        by_set[name][reason] = count
+    for name in names:
+        for number, split in enumerate(SPLITS):
+            limit = options.pairs if number == TRAIN else None
+            size = by_set[name].pop(f"kept in {number}", 0)
+            if limit is not None and size > limit:
+                by_set[name]["pair: beyond the number asked for"] = size - limit
+            if size:
+                of = (col("set") == name) & (col("split") == number)
+                frames = (
+                    _texts(name, read(pairs, part), read(kept[1], part).where(of), options) for part in range(parts)
+                )
+                write_split(frames, limit, folder, name, split)
+    return by_set
 
 
-def held_out_texts(files: Sequence[str]) -> DataFrame:
-    """Hashes of the texts in validation and test, with the number of the strictest split that has them."""
-    rows = read_rows(files)
-    texts = [col(name) for name in rows.column_names if name.startswith("text_")]
-    frame = rows.where(col("split") != TRAIN).select(to_list(*texts).alias("text"), "split").explode("text")
-    frame = frame.where(col("text").not_null()).with_column("text", hash(col("text")))
-    return frame.groupby("text").agg(col("split").max().alias("strictest")).collect()
+def _held_out(pairs: DataFrame, parts: int) -> DataFrame:
+    """Hashes of the texts in validation and test, and the splits that have them."""
+    texts = [col(name) for name in pairs.column_names if name.startswith("text_")]
+    frame = pairs.where(col("split") != TRAIN).select(to_list(*texts).alias("text"), "split").explode("text")
+    frame = frame.where(col("text").not_null()).select(hash(col("text")).alias("text"), "split").distinct()
+    return frame.with_column(PART, part_of(col("text"), parts))
 
 
-def _without(pairs: DataFrame, held_out: DataFrame, side: str) -> DataFrame:
-    """The pairs whose text on a side is in no stricter split than theirs."""
-    joined = pairs.with_column("text", hash(col(side))).join(held_out, on="text", how="left")
-    allowed = col("strictest").is_null() | (col("strictest") <= col("split"))
-    return joined.where(allowed).exclude("text", "strictest")
+def _found(pairs: DataFrame, names: Sequence[str], parts: int, counts: Counter[str]) -> DataFrame:
+    """The pairs of all sets, as hashes of their texts."""
+    frames = []
+    for name in names:
+        texts = [hash(col(f"text_{end}")).alias(side) for side, end in zip(SIDES, SETS[name][1:], strict=True)]
+        frames.append(SETS[name].rows(pairs).select(lit(name).alias("set"), "owner", "split", *texts))
+    frame = reduce(DataFrame.concat, frames).collect()
+    counts.update({f"{row['set']}: pairs found": row["rows"] for row in sizes(frame, "set")})
+    return frame.with_column(PART, part_of(col("anchor"), parts))
 
 
-def _distinct(pairs: DataFrame, side: str) -> DataFrame:
-    """Of the pairs with the same text on a side the one drawn first."""
-    return pairs.join(pairs.groupby(side).agg(col("owner").min()).select("owner"), on="owner", how="semi")
+def _narrowed(pairs: DataFrame, held: DataFrame, side: str, counts: Counter[str]) -> DataFrame:
+    """Without the pairs whose text on a side is in a stricter split, or in a pair that comes before."""
+    held = held.groupby(col("text").alias(side)).agg(col("split").max().alias("strictest"))
+    pairs = pairs.join(held, on=side, how="left")
+    pairs = pairs.with_column("out", (col("strictest") > col("split")).fill_null(False)).exclude("strictest")
+    first = Window().partition_by("set", "out", side)
+    pairs = pairs.with_column("first", col("owner") == col("owner").min().over(first)).collect()
+    for row in sizes(pairs, "set", "out", "first", "split"):
+        if row["out"] or not row["first"]:
+            reason = "a text is also in a split held out" if row["out"] else "a text is in another pair"
+            counts[f"{row['set']}: pair: {reason}"] += row["rows"]
+        elif side == SIDES[-1]:
+            counts[f"{row['set']}: kept in {row['split']}"] += row["rows"]
+    return pairs.where(~col("out") & col("first")).exclude("out", "first")
 
 
-def write_split(rows: pa.RecordBatchReader | pa.Table, folder: Path, config: str, split: str) -> None:
-    """Writes rows in their order to Parquet files as `build.shard` names them, of at most `FILE_ROWS` each."""
+def _texts(name: str, pairs: DataFrame, kept: DataFrame, options: MiningOptions) -> DataFrame:
+    """The rows of a set in the order of the draw, with the texts of both sides."""
+    ends = dict(zip(SIDES, SETS[name][1:], strict=True))
+    columns = [col(f"text_{end}").alias(side) for side, end in ends.items()] + [col("group").cast("string")]
+    columns += [col(f"id_{end}").alias(f"{side}_id") for side, end in ends.items() if options.keep_ids]
+    rows = pairs.where(col("kind") == SETS[name].kind).join(kept.select("owner"), on="owner", how="semi")
+    return rows.sort("owner").select(*columns)
+
+
+def write_split(frames: Iterable[DataFrame], limit: int | None, folder: Path, config: str, split: str) -> None:
+    """Writes the rows of frames in their order, `limit` at most, to Parquet files as `build.shard` names them.
+
+    One frame is computed at a time; a file has at most `FILE_ROWS`.
+    """
     target, prefix = folder / config, f"{split}.tmp-"
+    batches = (batch for frame in frames for batch in frame.to_arrow_iter() if len(batch))
+    first = next(batches)
     pads.write_dataset(
-        rows,
+        _first(chain([first], batches), limit),
         target,
+        schema=first.schema,
         format="parquet",
         basename_template=f"{prefix}{{i}}",
         max_rows_per_file=FILE_ROWS,
@@ -115,3 +156,15 @@ def write_split(rows: pa.RecordBatchReader | pa.Table, folder: Path, config: str
     files = sorted(target.glob(f"{prefix}*"), key=lambda file: int(file.name.removeprefix(prefix)))
     for number, file in enumerate(files):
         file.rename(folder / shard(config, split, number, len(files)))
+
+
+def _first(batches: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """The batches as far as the limit, if there is one."""
+    for batch in batches:
+        if limit is not None:
+            batch = batch.slice(0, limit)
+            limit -= len(batch)
+        if len(batch):
+            yield batch
+        if limit == 0:
+            return

@@ -1,7 +1,9 @@
-"""What mining the tweet stream costs: reading beside unpacking and parsing alone, and growth.
+"""What mining the tweet stream costs: reading beside unpacking and parsing alone, pairing, and growth.
 
-    python -m tests.benchmarks.mining reading ~/stream     # real or synthetic minutes
-    python -m tests.benchmarks.mining growth               # 1, 10 and 100 synthetic minutes
+    python -m tests.benchmarks.mining reading ~/stream             # real or synthetic minutes
+    python -m tests.benchmarks.mining growth                       # 1, 10 and 100 synthetic minutes
+    python -m tests.benchmarks.mining pairing --sizes 1,10         # millions of synthetic answers, already read
+    python -m tests.benchmarks.mining pairing --sizes 1 --limit 1  # in one gibibyte of data (RLIMIT_DATA)
 
 Every run has a process of its own. Seconds are those of the processor, of all its processes together, after the
 libraries were loaded. Unpacking and parsing alone is measured in the same minute, since how much a processor does
@@ -14,6 +16,7 @@ import argparse
 import bz2
 import multiprocessing
 import os
+import resource
 import tempfile
 import threading
 import time
@@ -23,9 +26,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 
 from tests.benchmarks import stream
+
+ANSWERS = 1_000_000  # of a partition
 
 
 def parse_only(files: list[Path]) -> dict[str, float]:
@@ -52,7 +58,7 @@ def mine(files: list[Path], folder: Path) -> dict[str, float]:
     def read(files: list[Path], folder: Path) -> None:
         pieces = list(parts(files))
         size = mining.shard_size(sum(piece.bytes for piece in pieces), os.cpu_count() or 1)
-        parsing.parse(pieces, folder, options, parsing.bucket_count(pieces), size)
+        parsing.parse(pieces, folder, options, parsing.part_count(pieces), size)
 
     read(files[:1], folder / "first")  # what happens once is not measured
     begin = seconds()
@@ -64,6 +70,68 @@ def mine(files: list[Path], folder: Path) -> dict[str, float]:
         "pairing": seconds() - middle,
         "pairs": sum(counts["pairs found"] for counts in mined.sets.values()),
     }
+
+
+def write_rows(millions: int, rows: Path) -> int:
+    """Writes what reading a stream with so many million answers would; returns into how many partitions.
+
+    Answers go to tweets of the last minutes as in `stream`, which are answers themselves in the half of cases; all are
+    seen, a quarter is in English, and one in twenty says what others do.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY, TWEET
+
+    draw, parts = np.random.default_rng(0), 1 + millions * 10**6 // ANSWERS
+
+    def called(ids: np.ndarray) -> np.ndarray:
+        """64 bits for each id, as evenly spread as hashes are."""
+        mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        return mixed ^ (mixed >> np.uint64(32))
+
+    def english(ids: np.ndarray) -> np.ndarray:
+        return called(ids + 10**12) % np.uint64(4) == 0
+
+    for chunk in range(2 * millions):  # a million tweets each, the half of them answers
+        tweets = np.arange(chunk * 10**6, (chunk + 1) * 10**6)
+        answers = draw.choice(tweets, len(tweets) // 2, replace=False)
+        to = np.maximum(0, answers - 1 - (stream.REACH * stream.STATUSES * draw.random(len(answers)) ** 3).astype(int))
+        to -= to % draw.choice([1, 10, 100], len(answers))
+        kinds = np.where(draw.random(len(answers)) < stream.QUOTES, QUOTE, REPLY)
+        ids, owners = np.concatenate([tweets, answers]), called(np.concatenate([tweets, to]))
+        said = [f"an invented text of a usual length, number {id if id % 20 else id % 999}, and no more" for id in ids]
+        usable = english(ids)
+        columns = {
+            "kind": np.concatenate([np.full(len(tweets), TWEET), kinds]),
+            "state": np.where(usable, 0, 1).astype(np.int8),
+            "text": np.where(usable, said, ""),
+            "owner": owners,
+            "child": called(ids),
+        }
+        place = ((owners >> np.uint64(32)) * np.uint64(parts)) >> np.uint64(32)
+        for part in range(parts):
+            folder = rows / f"shard-{chunk}" / f"part={part}"
+            folder.mkdir(parents=True)
+            table = pa.table({name: values[place == part] for name, values in columns.items()})
+            pq.write_table(table, folder / "rows.parquet")
+    return parts
+
+
+def pair(rows: Path, folder: Path, parts: int, limit: float | None) -> dict[str, float]:
+    """All that comes after reading."""
+    from dataset_scripts.twitter_stream.engine import start_engine
+    from dataset_scripts.twitter_stream.mining import draw
+    from dataset_scripts.twitter_stream.options import MiningOptions
+
+    start_engine("native")
+    if limit:
+        resource.setrlimit(resource.RLIMIT_DATA, (int(limit * 2**30), -1))
+    begin = seconds()
+    tweets, sets = draw(rows, folder / "work", folder / "out", MiningOptions(), parts)
+    pairs = sum(counts["pairs found"] for counts in sets.values())
+    return {"pairing": seconds() - begin, "pairs": pairs, "conversations": tweets["conversations"]}
 
 
 def seconds() -> float:
@@ -101,14 +169,30 @@ def measured(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[s
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("reading", "growth"))
+    parser.add_argument("what", choices=("reading", "growth", "pairing"))
     parser.add_argument(
         "folder", type=Path, nargs="?", help="of *.json.bz2; for growth where synthetic minutes are kept"
     )
-    parser.add_argument("--sizes", default="1,10,100", help="of growth: minutes (default: %(default)s)")
+    parser.add_argument("--sizes", default="1,10", help="minutes, or millions of answers (default: %(default)s)")
+    parser.add_argument("--limit", type=float, help="of pairing: GiB of memory for data, for all its threads")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
+        if options.what == "pairing":
+            for size in map(int, options.sizes.split(",")):
+                rows = folder / f"rows-{size}"
+                parts = write_rows(size, rows)
+                begin = time.perf_counter()
+                ours = measured(pair, rows, Path(temporary, f"run-{size}"), parts, options.limit)
+                clock = time.perf_counter() - begin
+                print(
+                    f"{size:,} million answers, {parts} partitions, {clock:.1f} s by the clock, {ours['mib']:,.0f} MiB"
+                )
+                print(
+                    f"  {ours['pairing']:.1f} s, {ours['pairs']:,} pairs, {ours['conversations']:,} conversations",
+                    flush=True,
+                )
+            return
         if options.what == "reading":
             runs = [sorted(folder.rglob("*.json.bz2"))]
         else:

@@ -30,4 +30,4 @@ def stream(tmp_path_factory):
 def mined(native, stream, tmp_path_factory):
     """Folder and counts of a mine of them."""
     folder = tmp_path_factory.mktemp("mined")
-    return folder / "out", mine(stream, folder / "out", folder / "work", MiningOptions(**OPTIONS), buckets=1)
+    return folder / "out", mine(stream, folder / "out", folder / "work", MiningOptions(**OPTIONS), partitions=1)

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import daft
 import pytest
+from daft.execution.udf import UdfHandle
 
-from dataset_scripts.twitter_stream import mining, pairing, parsing
-from dataset_scripts.twitter_stream.engine import engine_errors, start_engine
+from dataset_scripts.twitter_stream import engine, mining
+from dataset_scripts.twitter_stream.engine import engine_errors, limit_waiting, start_engine
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
@@ -54,15 +55,14 @@ def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, monkeyp
     def write_parquet(frame, folder, **options):
         """Leaves what a worker that was killed would: an empty file, and a whole one that was repeated."""
         written = real(frame, folder, **options)
-        for path in map(Path, written.to_pydict()["path"]):
+        for path in map(Path, written.to_pydict()["path"] or ()):
             left.append(Path(shutil.copy(path, path.with_name("again.parquet"))))
             path.with_name("empty.parquet").touch()
         return written
 
     monkeypatch.setattr(daft.DataFrame, "write_parquet", write_parquet)
-    counts = mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS), buckets=2)
-    # at least one shard with buckets 0 and 1 and counts, and rows of two buckets
-    assert len(left) >= 5 and not [*(tmp_path / "work").rglob("again.parquet"), *tmp_path.rglob("empty.parquet")]
+    counts = mine(stream, tmp_path / "out", tmp_path / "work", MiningOptions(**OPTIONS), partitions=2)
+    assert len(left) >= 20 and not [*(tmp_path / "work").rglob("again.parquet"), *tmp_path.rglob("empty.parquet")]
     assert tables(tmp_path / "out") == tables(mined[0]) and counts == mined[1]
 
 
@@ -74,52 +74,51 @@ def test_a_failure_of_the_engine_says_what_to_do():
         raise RuntimeError("a worker\nworker died\n")
 
 
+def test_a_worker_that_dies_before_it_connects_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("dataset_scripts.twitter_stream.engine.CONNECT_SECONDS", 1)
+    monkeypatch.setattr(sys, "executable", "/bin/false")  # what the engine starts
+    limit_waiting()
+    with pytest.raises(OSError, match=r"a worker process did not connect in 1 s: it died"), engine_errors():
+        UdfHandle(None)
+
+
 class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-def stamps(folder, pattern):
-    """File -> when it was written; not those of folders that are being written."""
-    files = [path for path in folder.glob(pattern) if path.is_file() and ".tmp" not in str(path.relative_to(folder))]
-    return {path: path.stat().st_mtime_ns for path in files}
-
-
-def test_a_mine_goes_on_from_the_shards_and_buckets_that_were_finished(mined, stream, tmp_path, monkeypatch):
+def test_a_mine_goes_on_from_what_was_finished(mined, stream, tmp_path, monkeypatch):
     monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
-    out, work = tmp_path / "out", tmp_path / "work"
+    out, work, real = tmp_path / "out", tmp_path / "work", engine.write_rows
 
     def run(**options):
-        return mine(stream, out, work, MiningOptions(**OPTIONS, **options), buckets=3)
+        return mine(stream, out, work, MiningOptions(**OPTIONS, **options), partitions=2)
 
-    def killed(module, name, place, after):
-        """Runs until a function is called again after so many times, and leaves half of what it writes."""
-        real, calls = getattr(module, name), []
+    def whole():
+        """Folder of a stage -> when it was finished."""
+        return {path: path.stat().st_mtime_ns for path in work.rglob("counts.json") if ".tmp" not in str(path)}
 
-        def function(*arguments):
-            calls.append(name)
+    finished = {}
+    for after in (2, 4, 9, 5, 3):  # among the shards, the links, the pairs and the sets
+        calls = []
+
+        def write_rows(frame, folder, calls=calls, after=after):
+            calls.append(folder)
             if len(calls) > after:
-                arguments[place].mkdir(exist_ok=True, parents=True)
-                (arguments[place] / "half.parquet").write_bytes(b"PAR1")
+                (folder / "half.parquet").write_bytes(b"PAR1")
                 raise Killed
-            return real(*arguments)
+            real(frame, folder)
 
         with monkeypatch.context() as patched, pytest.raises(Killed):
-            patched.setattr(module, name, function)
+            patched.setattr(engine, "write_rows", write_rows)
             run()
-
-    killed(parsing, "_parse_shard", 1, after=2)
-    shards = stamps(work, "rows/shard-*/*/*.parquet")
-    assert len({path.parts[-3] for path in shards}) == 2 and list((work / "rows").glob("*.tmp"))
-    killed(pairing, "_pair_bucket", 2, after=1)
+        now = whole()
+        assert len(now.keys() - finished.keys()) <= after < len(calls)
+        assert all(now.get(path, stamp) == stamp for path, stamp in finished.items())
+        finished = now
     (paired,) = work.glob("paired-*")
-    assert [path.name for path in paired.glob("bucket-*")] == ["bucket-0"]
-    (paired / ".bucket-1.1.tmp").mkdir()  # of a process that could not clean up
-    (paired / ".bucket-1.1.tmp" / "half.parquet").write_bytes(b"PAR1")
-    buckets = stamps(paired, "bucket-0/**/*")
+    (paired / "pairs" / ".00001.1.tmp").mkdir(parents=True, exist_ok=True)  # of a process that could not clean up
     counts = run()
-    assert shards.items() < stamps(work, "rows/shard-*/*/*.parquet").items()
-    assert buckets and buckets.items() <= stamps(paired, "bucket-0/**/*").items()
-    assert not list((work / "rows").glob("*.tmp"))
+    assert {*work.rglob("half.parquet"), *work.rglob("*.tmp")} == set()
     assert tables(out) == tables(mined[0]) and counts == mined[1]
     run(positives=4)  # what was paired with other options is removed
     assert list(work.glob("paired-*")) != [paired] and len(list(work.glob("paired-*"))) == 1

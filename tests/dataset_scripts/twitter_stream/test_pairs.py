@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dataset_scripts.twitter_stream import mining, parsing
-from dataset_scripts.twitter_stream.mining import mine
+from dataset_scripts.twitter_stream.mining import ALL, mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.packing import archive, pack
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
@@ -30,9 +30,9 @@ ALL_TRAIN = {"test": 1e-6, "validation": 1e-6, "pairs": None}
 NAMES = ("quote", "reply", "coquote", "coreply")
 
 
-def run(tmp_path, files, names=NAMES, buckets=1, **options):
+def run(tmp_path, files, names=NAMES, partitions=1, **options):
     """Split by set of what is mined, and the counts."""
-    counts = mine(files, tmp_path / "out", tmp_path / "work", MiningOptions(**options), names, buckets)
+    counts = mine(files, tmp_path / "out", tmp_path / "work", MiningOptions(**options), names, partitions)
     return tables(tmp_path / "out") if (tmp_path / "out").exists() else {}, counts
 
 
@@ -147,7 +147,7 @@ def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_p
         monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
         monkeypatch.setattr(parsing, "FILE_BYTES", 1)
     files = repacked(tmp_path, stream) if change == "files" else stream
-    built, counts = run(tmp_path, files, None, 4 if change == "shards" else 1, **OPTIONS)
+    built, counts = run(tmp_path, files, ALL, 4 if change == "shards" else 1, **OPTIONS)
     assert len(list((tmp_path / "work" / "rows").iterdir())) == (3 if change == "shards" else 1)
     assert built == tables(mined[0])
     assert (counts.tweets, counts.sets) == (mined[1].tweets, mined[1].sets)
@@ -165,7 +165,7 @@ def test_a_limit_takes_the_first_of_the_draw_and_large_sets_are_several_files(mi
 
 
 def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
-    built, _ = run(tmp_path, stream, None, **{**OPTIONS, "keep_ids": False})
+    built, _ = run(tmp_path, stream, ALL, **{**OPTIONS, "keep_ids": False})
     for name, splits in tables(mined[0]).items():
         for split, rows in splits.items():
             without = [{key: row[key] for key in row if not key.endswith("_id")} for row in rows]
@@ -179,7 +179,7 @@ def test_ids_are_there_only_where_they_are_asked_for(mined, stream, tmp_path):
 
 @pytest.mark.parametrize("items", [[], [delete(1), b"", b"broken"], [status(1, said("one")), status(2, said("two"))]])
 def test_a_stream_without_answers_has_no_sets(native, tmp_path, items):
-    built, counts = run(tmp_path, [write(tmp_path / "00.json", items)], None)
+    built, counts = run(tmp_path, [write(tmp_path / "00.json", items)], ALL)
     assert built == {} and counts.tweets["conversations"] == 0
     assert not any(counts.sets.values()) and len(counts.sets) == 8
     assert counts.lines.total() == len(items)
