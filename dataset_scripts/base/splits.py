@@ -6,10 +6,6 @@ import logging
 import math
 import random
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
 
 logger = logging.getLogger(__name__)
 SEED = 42
@@ -54,26 +50,16 @@ def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
         [0, 1, 0, 0]
     """
     import numpy as np
-
-    numbers: dict[Hashable, int] = {}
-    edges = [(item, len(keys) + numbers.setdefault(key, len(numbers))) for item, of in enumerate(keys) for key in of]
-    ends = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    return connected(ends, len(keys) + len(numbers))[: len(keys)].tolist()
-
-
-def connected(ends: np.ndarray, size: int) -> np.ndarray:
-    """The connected component of each node of a graph, from 0 in the order of its first node, shape (size,).
-
-    `ends` are the nodes at either end of each edge, numbers from 0, shape (2, edges).
-    """
-    import numpy as np
-    import pandas as pd
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    first, second = ends.astype(np.int32 if size < 1 << 31 else np.int64)
-    graph = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
-    return pd.factorize(connected_components(graph, directed=False)[1])[0]
+    numbers: dict[Hashable, int] = {}
+    edges = [(item, len(keys) + numbers.setdefault(key, len(numbers))) for item, of in enumerate(keys) for key in of]
+    ends, size = np.array(edges, dtype=np.int64).reshape(-1, 2).T, len(keys) + len(numbers)
+    graph = coo_array((np.ones(len(edges), dtype=np.int8), tuple(ends)), shape=(size, size))
+    groups = connected_components(graph, directed=False)[1][: len(keys)].tolist()
+    order = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    return [order[group] for group in groups]
 
 
 def within(items: list[str], limit: int) -> Iterator[tuple[str, str]]:

@@ -10,17 +10,14 @@ from typing import NamedTuple
 
 from dataset_scripts.base.reading import Dropped
 from dataset_scripts.twitter_stream import conversations, pairing, parsing
-from dataset_scripts.twitter_stream.engine import cores, stage
+from dataset_scripts.twitter_stream.engine import stage
 from dataset_scripts.twitter_stream.files import parts
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.rankings import BENCHMARKS, write_benchmark
 from dataset_scripts.twitter_stream.sets import SETS, write_sets
 
 ALL = (*SETS, *BENCHMARKS)
-SHARDS = 50  # at least so many, unless they are smaller than SMALLEST_SHARD: the bar moves, little is lost
-SMALLEST_SHARD = 16 << 20
-SHARD_BYTES = 256 << 20  # packed, at most
-CORE_BYTES = 5 << 20  # packed, or so many for each core: four minutes of the stream, each read by one core
+PART_BYTES = 2 << 30  # packed, of the files whose tweets are one partition
 
 
 class Mined(NamedTuple):
@@ -47,9 +44,8 @@ def mine(
     tweets, which are by default as many as the amount of data needs.
     """
     pieces, rows = list(parts(files)), work / "rows"
-    partitions = partitions or parsing.part_count(pieces)
-    size = shard_size(sum(piece.bytes for piece in pieces), cores())
-    lines = parsing.parse(pieces, rows, options, partitions, size)
+    partitions = partitions or 1 + sum(piece.bytes for piece in pieces) // PART_BYTES
+    lines = parsing.parse(pieces, rows, options, partitions)
     here = work / f"paired-{digest([options.pairing(), sorted(shard.name for shard in rows.iterdir())])}"
     for other in work.glob("paired-*"):
         if other != here:
@@ -68,8 +64,3 @@ def draw(
     sets = write_sets([name for name in SETS if name in names], pairs, work, folder, options, items)
     sets |= {name: write_benchmark(name, pairs, folder, options) for name in BENCHMARKS if name in names}
     return tweets, sets
-
-
-def shard_size(total: int, cores: int) -> int:
-    """Packed bytes of a shard, what an interruption loses at most: many of `total`, and enough for all cores."""
-    return min(max(SHARD_BYTES, cores * CORE_BYTES), max(SMALLEST_SHARD, total // SHARDS))

@@ -11,31 +11,30 @@ from daft import DataFrame, DataType, col, lit
 from daft.functions import hash, when
 
 from dataset_scripts.base.reading import Dropped
-from dataset_scripts.twitter_stream.engine import PART, in_tasks, part_of, read, stage
+from dataset_scripts.twitter_stream.engine import PART, cores, in_tasks, part_of, read, stage
 from dataset_scripts.twitter_stream.files import Part, batches
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.statuses import COUNT, TWEET, read_part
 
-PART_BYTES = 2 << 30  # packed, of the files whose tweets are one partition
+SHARDS = 50  # at least so many, unless they are smaller than SMALLEST_SHARD: the bar moves, little is lost
+SMALLEST_SHARD = 16 << 20
+SHARD_BYTES = 256 << 20  # packed, at most
+CORE_BYTES = 5 << 20  # packed, or so many for each core: four minutes of the stream, each read by one core
 FILE_BYTES = 64 << 20  # packed; read into one file for each partition
 COUNTS = -1  # the partition of what was counted
 TEXT, NUMBER = DataType.string(), DataType.int64()
 ROW = {"kind": TEXT, "id": NUMBER, "parent": NUMBER, "state": DataType.int8(), "text": TEXT, "number": NUMBER}
 
 
-def part_count(files: Sequence[Part]) -> int:
-    """Into how many partitions the tweets of these files are divided, so that one of them fits into memory."""
-    return 1 + sum(file.bytes for file in files) // PART_BYTES
-
-
-def parse(files: Sequence[Part], folder: Path, options: MiningOptions, parts: int, size: int) -> Dropped:
-    """Writes the rows of all files, in shards of `size` packed bytes; returns what was counted.
+def parse(files: Sequence[Part], folder: Path, options: MiningOptions, parts: int) -> Dropped:
+    """Writes the rows of all files, shard by shard; returns what was counted.
 
     A row lies in the partition of its `owner`: a tweet in its own, an answer in that of the tweet it answers. Tweets
     are called by 64-bit hashes of their ids, seeded, whose order is what is drawn by. Shards of other options or files
     are removed.
     """
-    facts = {**options.parsing(), "parts": parts}
+    facts, total = {**options.parsing(), "parts": parts}, sum(file.bytes for file in files)
+    size = min(max(SHARD_BYTES, cores() * CORE_BYTES), max(SMALLEST_SHARD, total // SHARDS))
     shards = {f"shard-{digest([facts, shard])}": shard for shard in batches(files, size, attrgetter("bytes"))}
     stage(folder, shards, lambda shard, _: _parsed(shard, options, parts), "read")
     lines = Dropped()

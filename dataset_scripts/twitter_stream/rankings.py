@@ -64,7 +64,7 @@ def write_benchmark(name: str, pairs: Path, folder: Path, options: MiningOptions
         counts.update(skipped)
         counts["query: beyond the number asked for"] += size - len(ranked) - skipped.total()
         if ranked:
-            write_split([daft.from_pylist(ranked)], None, folder, name, SPLITS[number])
+            write_split([daft.from_pylist(ranked)], len(ranked), folder, name, SPLITS[number])
     return +counts
 
 

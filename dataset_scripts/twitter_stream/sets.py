@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,16 +76,14 @@ def write_sets(
         by_set[name][reason] = count
     for name in names:
         for number, split in enumerate(SPLITS):
-            limit = options.pairs if number == TRAIN else None
             size = by_set[name].pop(f"kept in {number}", 0)
-            if limit is not None and size > limit:
-                by_set[name]["pair: beyond the number asked for"] = size - limit
+            wanted = min(size, options.pairs or size) if number == TRAIN else size
+            if wanted < size:
+                by_set[name]["pair: beyond the number asked for"] = size - wanted
             if size:
                 of = (col("set") == name) & (col("split") == number)
-                frames = (
-                    _texts(name, read(pairs, part), read(kept[1], part).where(of), options) for part in range(parts)
-                )
-                write_split(frames, limit, folder, name, split)
+                frames = [_texts(name, read(pairs, part), read(kept[1], part).where(of)) for part in range(parts)]
+                write_split(frames, wanted, folder, name, split)
     return by_set
 
 
@@ -125,27 +122,29 @@ def _narrowed(pairs: DataFrame, held: DataFrame, side: str, counts: Counter[str]
     return pairs.where(~col("out") & col("first")).exclude("out", "first")
 
 
-def _texts(name: str, pairs: DataFrame, kept: DataFrame, options: MiningOptions) -> DataFrame:
+def _texts(name: str, pairs: DataFrame, kept: DataFrame) -> DataFrame:
     """The rows of a set in the order of the draw, with the texts of both sides."""
     ends = dict(zip(SIDES, SETS[name][1:], strict=True))
     columns = [col(f"text_{end}").alias(side) for side, end in ends.items()] + [col("group").cast("string")]
-    columns += [col(f"id_{end}").alias(f"{side}_id") for side, end in ends.items() if options.keep_ids]
+    columns += [col(f"id_{end}").alias(f"{side}_id") for side, end in ends.items() if "id_0" in pairs.column_names]
     rows = pairs.where(col("kind") == SETS[name].kind).join(kept.select("owner"), on="owner", how="semi")
     return rows.sort("owner").select(*columns)
 
 
-def write_split(frames: Iterable[DataFrame], limit: int | None, folder: Path, config: str, split: str) -> None:
-    """Writes the rows of frames in their order, `limit` at most, to Parquet files as `build.shard` names them.
+def write_split(frames: Sequence[DataFrame], rows: int, folder: Path, config: str, split: str) -> None:
+    """Writes the first rows of frames in their order, one frame at a time, to files named by `build.shard`."""
+    target, prefix, schema = folder / config, f"{split}.tmp-", frames[0].schema().to_pyarrow_schema()
 
-    One frame is computed at a time; a file has at most `FILE_ROWS`.
-    """
-    target, prefix = folder / config, f"{split}.tmp-"
-    batches = (batch for frame in frames for batch in frame.to_arrow_iter() if len(batch))
-    first = next(batches)
+    def batches() -> Iterator[pa.RecordBatch]:
+        left = rows
+        for frame in frames:
+            for batch in frame.limit(left).to_arrow_iter() if left else ():
+                left -= len(batch)
+                yield batch
+
     pads.write_dataset(
-        _first(chain([first], batches), limit),
+        pa.RecordBatchReader.from_batches(schema, batches()),
         target,
-        schema=first.schema,
         format="parquet",
         basename_template=f"{prefix}{{i}}",
         max_rows_per_file=FILE_ROWS,
@@ -156,15 +155,3 @@ def write_split(frames: Iterable[DataFrame], limit: int | None, folder: Path, co
     files = sorted(target.glob(f"{prefix}*"), key=lambda file: int(file.name.removeprefix(prefix)))
     for number, file in enumerate(files):
         file.rename(folder / shard(config, split, number, len(files)))
-
-
-def _first(batches: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
-    """The batches as far as the limit, if there is one."""
-    for batch in batches:
-        if limit is not None:
-            batch = batch.slice(0, limit)
-            limit -= len(batch)
-        if len(batch):
-            yield batch
-        if limit == 0:
-            return

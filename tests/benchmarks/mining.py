@@ -56,9 +56,7 @@ def mine(files: list[Path], folder: Path) -> dict[str, float]:
     options = MiningOptions()
 
     def read(files: list[Path], folder: Path) -> None:
-        pieces = list(parts(files))
-        size = mining.shard_size(sum(piece.bytes for piece in pieces), os.cpu_count() or 1)
-        parsing.parse(pieces, folder, options, parsing.part_count(pieces), size)
+        parsing.parse(list(parts(files)), folder, options, 1)
 
     read(files[:1], folder / "first")  # what happens once is not measured
     begin = seconds()

@@ -15,7 +15,7 @@ import daft
 import pytest
 from daft.execution.udf import UdfHandle
 
-from dataset_scripts.twitter_stream import engine, mining
+from dataset_scripts.twitter_stream import engine, parsing
 from dataset_scripts.twitter_stream.engine import engine_errors, limit_waiting, start_engine
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
@@ -87,7 +87,7 @@ class Killed(BaseException):
 
 
 def test_a_mine_goes_on_from_what_was_finished(mined, stream, tmp_path, monkeypatch):
-    monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
+    monkeypatch.setattr(parsing, "SMALLEST_SHARD", 1)
     out, work, real = tmp_path / "out", tmp_path / "work", engine.write_rows
 
     def run(**options):

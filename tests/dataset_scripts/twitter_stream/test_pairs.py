@@ -8,7 +8,7 @@ import random
 import pyarrow.parquet as pq
 import pytest
 
-from dataset_scripts.twitter_stream import mining, parsing
+from dataset_scripts.twitter_stream import parsing
 from dataset_scripts.twitter_stream.mining import ALL, mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.packing import archive, pack
@@ -144,7 +144,7 @@ def repacked(folder, stream):
 @pytest.mark.parametrize("change", ["shards", "files"])
 def test_the_result_is_the_same_however_the_work_is_divided(mined, stream, tmp_path, monkeypatch, change):
     if change == "shards":
-        monkeypatch.setattr(mining, "SMALLEST_SHARD", 1)
+        monkeypatch.setattr(parsing, "SMALLEST_SHARD", 1)
         monkeypatch.setattr(parsing, "FILE_BYTES", 1)
     files = repacked(tmp_path, stream) if change == "files" else stream
     built, counts = run(tmp_path, files, ALL, 4 if change == "shards" else 1, **OPTIONS)
