@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -193,6 +194,8 @@ class Recipe(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Recipe:
+        if self.report_to not in ("none", "all", "azure_ml", "flyte") and not find_spec(self.report_to):
+            raise ValueError(f"--report-to {self.report_to}: there is no such package here; give none, or install it")
         if not self.lora and self.lora_scale != 1:
             raise ValueError("--lora-scale scales an adapter: it needs --lora true")
         if not self.lora and self.start:

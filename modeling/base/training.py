@@ -181,6 +181,7 @@ def training_arguments(
         greater_is_better=True,
         logging_steps=recipe.logging_steps,
         report_to=recipe.report_to,
+        project=recipe.system,  # where a tracker has projects: runs of one have the same measures
         restore_callback_states_from_checkpoint=True,
         ddp_find_unused_parameters=False,
         ddp_timeout=int(PATIENCE.total_seconds()),

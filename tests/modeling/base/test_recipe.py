@@ -61,6 +61,7 @@ def test_override(own, option, text, value):
     [
         ("stance-demo", {"lora": "maybe"}, "--lora maybe: give true or false"),
         ("stance-demo", {"epoch": "1"}, r"no option --epoch; did you mean --epochs\?"),
+        ("stance-demo", {"report_to": "trackoi"}, "--report-to trackoi: there is no such package here"),
         ("stance-demo", {"lora": "false", "lora_scale": "0.5"}, "--lora-scale scales an adapter"),
         ("stance-demo", {"evaluate_on": "validation", "release": "true"}, "a published card has figures of test data"),
         ("stance-demo", {"per_source": "1,2"}, "--per-source has 2 numbers, --data 1 corpora"),

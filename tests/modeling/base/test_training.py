@@ -179,6 +179,17 @@ def make_trainer(tiny_base, tmp_path):
     return trainer
 
 
+def test_a_tracker_gets_the_measures_of_the_system(run_here, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "tracked"))  # which trackio reads when it is imported
+    from trackio import SQLiteStorage
+
+    run_here(tmp_path, max_steps=5, eval_steps=5, objective="triplet", report_to="trackio")
+    assert (tmp_path / "tracked" / "stance.db").is_file()
+    logged = SQLiteStorage.get_logs("stance", "stance-demo-triplets")
+    assert sum("train/loss" in names for names in logged) == 5
+    assert sum({"eval/stance_auroc", "eval/similarity_spearman"} <= set(names) for names in logged) == 1
+
+
 def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_before(make_trainer, tmp_path, caplog):
     make_trainer("whole").train()
     whole = tmp_path / "whole"
