@@ -177,7 +177,10 @@ def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer
     with _damage(folder), warnings.catch_warnings():
         fingerprint = _check_base(folder, base)
         warnings.filterwarnings("error", message="Found missing adapter keys")  # peft would go on without them
+        trained = [parameter for parameter in base[0].model.parameters() if parameter.requires_grad]
         base[0].model = PeftModel.from_pretrained(base[0].model, str(folder)).merge_and_unload()
+        for parameter in trained:  # which peft has frozen: whoever trains the model further would get no gradient
+            parameter.requires_grad_(True)
         _prove(folder, base, fingerprint)
         _load_modules(folder, base, fingerprint)
     return base

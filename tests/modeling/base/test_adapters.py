@@ -76,6 +76,7 @@ def test_the_files_give_the_vectors_of_the_live_model_and_not_the_bases(run, bas
     assert distance(probe_vectors(trained), probe_vectors(base)) > 0.1
     for model in (load_merged(folder / "merged"), load_adapter(folder / "adapter", base)):
         assert distance(model.encode(TEXTS), trained.encode(TEXTS)) < 1e-4
+        assert all(parameter.requires_grad for parameter in model[0].model.encoder.parameters())  # may be trained on
 
 
 def test_a_merged_folder_is_plain_and_names_no_local_path(run, tiny_base):
