@@ -62,6 +62,7 @@ class Metadata(BaseModel, extra="forbid", frozen=True, ignored_types=(cached_pro
     summary: str  # one line for the list of corpora
     description: str  # a paragraph for the dataset card
     source: str  # where a user gets the raw files
+    hub: str | None = None  # id of a data set on the Hub with the same texts
     raw: str  # what the raw data of a build have to be
     licence: str  # as the Hub spells it (`cc-by-sa-4.0`, `other`, ...)
     terms: str  # one sentence on what the licence allows and asks; printed before a push

@@ -1,9 +1,11 @@
-"""Names of models, checked before anything slow is imported. No torch."""
+"""Names of models and of measures, checked before anything slow is imported. No torch."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from huggingface_hub import constants, try_to_load_from_cache
 
@@ -16,6 +18,12 @@ RELEASED = Path(__file__).parents[2] / "model_cards"
 def released_models() -> list[str]:
     """Names of the models whose adapters come with this project."""
     return sorted(path.parent.name for path in RELEASED.glob("*/adapter_config.json"))
+
+
+def measure_title(evaluation: Mapping[str, Any], metric: str) -> str:
+    """An evaluation of results.json and one of its measures, in words: `topical similarity kept (spearman)`."""
+    words = metric.removeprefix(f"{evaluation['name']}_").replace("_", " ").replace("auroc", "AUROC")
+    return f"{evaluation['title']} ({words})"
 
 
 def bundled_folder() -> Path:

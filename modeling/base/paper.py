@@ -18,6 +18,7 @@ class Paper:
     Attributes:
         setup: What its figures were measured on.
         citation: BibTeX.
+        link: Where to read it: arXiv, by which the Hub lists models of a paper, or the ACL's anthology.
         base: Hub id of the encoder that it trains.
         headline: The setting it recommends: option -> value, with all options that its figures depend on.
         headline_name: The same in words.
@@ -31,6 +32,7 @@ class Paper:
 
     setup: str
     citation: str
+    link: str
     base: str
     headline: dict[str, Any]
     headline_name: str
@@ -51,7 +53,7 @@ class Paper:
         for name, values in summary["rows"].items() if summary else ():
             if len(values) != len(summary["columns"]):
                 raise ValueError(f"{path}: {name!r} has {len(values)} figures for {len(summary['columns'])} columns")
-        facts = (record[key] for key in ("setup", "citation", "base"))
+        facts = (record[key] for key in ("setup", "citation", "link", "base"))
         return cls(*facts, headline["settings"], headline["name"], figures, summary)
 
     def printed(self, settings: Any) -> dict[str, dict[str, Any]]:

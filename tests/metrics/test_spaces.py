@@ -13,9 +13,9 @@ from pathlib import Path
 import evaluate
 import numpy as np
 import pytest
-import yaml
 from datasets import Dataset
 from evaluate.loading import get_imports
+from huggingface_hub import SpaceCard, SpaceCardData
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.parent.name for path in (ROOT / "metrics").glob("*/README.md"))
@@ -45,13 +45,15 @@ def test_folder_is_a_space(name):
     folder = ROOT / "metrics" / name
     files = {path.name for path in folder.iterdir() if path.is_file()}
     assert files == {f"{name}.py", "README.md", "requirements.txt", "app.py"}
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    front = yaml.safe_load(card.split("---\n")[1])
-    assert set(front) >= {"title", "emoji", "sdk_version", "pinned"}
+    card = SpaceCard.load(folder / "README.md", ignore_metadata_errors=False)
+    front = card.data.to_dict()
+    assert str(card) == (folder / "README.md").read_text(encoding="utf-8") and SpaceCardData(**front).to_dict() == front
+    assert front["title"].lower().replace(" ", "_") == name or front["title"] == "SgTS"
+    assert len(front["description"]) > 80 and front["license"] == "apache-2.0" and front["pinned"] is False
     assert (front["sdk"], front["app_file"], front["tags"]) == ("gradio", "app.py", ["evaluate", "metric"])
     hub_colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
     assert {front["colorFrom"], front["colorTo"]} <= hub_colours
-    assert module(name)._CITATION.strip() in card
+    assert module(name)._CITATION.strip() in card.text
 
 
 @each_metric

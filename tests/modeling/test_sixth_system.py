@@ -63,6 +63,7 @@ class AgreementSystem(System):
     "paper.yaml": """
 base: org/tiny
 setup: nothing at all
+link: https://arxiv.org/abs/2601.00001
 citation: "@misc{nobody2026}"
 headline: {name: a margin of a half, settings: {margin: 0.5}}
 tables:

@@ -2,9 +2,10 @@
 
 import pytest
 import yaml
-from huggingface_hub import ModelCard
+from huggingface_hub import ModelCard, ModelCardData
 
-from modeling.base.cards import render_card
+from dataset_scripts.base.metadata import list_corpora, load_metadata
+from modeling.base.cards import METRICS, render_card
 from modeling.base.names import RELEASED, released_models
 from modeling.base.publish import released_facts
 
@@ -27,23 +28,45 @@ def test_a_released_card_says_what_was_measured(name):
     assert (RELEASED / name / "README.md").read_text(encoding="utf-8") == render_card(*released_facts(name), "released")
 
 
-def test_front_matter_of_the_merged_model(facts):
-    system, results = facts
-    card = render_card(system, results, "merged")
-    front = yaml.safe_load(card.split("---\n")[1])
-    (index,) = front["model-index"]
-    assert (index["name"], front["license"]) == (NAME, results["evaluation_options"]["license"])
-    assert (front["base_model"], front["base_model_relation"]) == (results["base_model"], "finetune")
-    assert front["datasets"] == ["org/kialo"]  # "debates" is no id on the Hub
-    assert set(system.TAGS) < set(front["tags"])
-    figures = [metric["value"] for result in index["results"] for metric in result["metrics"]]
-    trained = [each["trained"][metric] for each in results["evaluations"] for metric in each["headline"]]
-    assert None in trained  # where there was nothing to measure, of which there is no result
-    assert sorted(figures) == sorted(round(figure, 4) for figure in trained if figure is not None)
-    assert len(figures) == len(ModelCard(card).data.eval_results)  # the Hub reads them
-    example, rows = front["widget"][0], results["demonstrations"]
-    assert example["source_sentence"] == rows[0]["first"]
-    assert example["output"][0] == {"label": 'He said: "I hate it!"', "score": round(rows[0]["trained"], 4)}
+@pytest.mark.parametrize("name", released_models())
+def test_the_hub_reads_all_of_a_card(name, tmp_path):
+    system, results = released_facts(name)
+    hubs = {load_metadata(corpus).hub for corpus in list_corpora()}
+    for kind, page in {"merged": "org/x#", "adapter": "org/x-adapter#", "released": "opinion-transformers#"}.items():
+        text = render_card(system, results, kind)
+        text = text.replace("{{repo_id}}", "org/x").replace("{{adapter_repo_id}}", "org/x-adapter")
+        (tmp_path / "README.md").write_text(text)
+        card = ModelCard.load(tmp_path / "README.md", ignore_metadata_errors=False)
+        front = card.data.to_dict()
+        assert card.content == text and ModelCardData(**front).to_dict() == front
+        assert yaml.safe_load(text.split("---\n")[1]) == yaml.safe_load(card.data.to_yaml())
+        relation = ("finetune", "sentence-transformers") if kind == "merged" else ("adapter", "peft")
+        assert (front["base_model_relation"], front["library_name"]) == relation
+        assert front["base_model"] == results["base_model"] and set(system.TAGS) < set(front["tags"])
+        assert (front["license"] == "other") == ("license_name" in front) == (page in front.get("license_link", ""))
+        assert set(front.get("datasets", [])) <= hubs and set(front["metrics"]) <= set(METRICS.values())
+        # the figures of the files that were loaded again, none where there was nothing to measure
+        headline = [each["trained"][metric] for each in results["evaluations"] for metric in each["headline"]]
+        assert [each.metric_value for each in card.data.eval_results] == [
+            round(x, 4) for x in headline if x is not None
+        ]
+        scores = [row["score"] for example in front["widget"] for row in example["output"]]
+        assert sorted(scores) == sorted(round(row["trained"], 4) for row in results["demonstrations"])
+        # what it cannot do comes before what it can; then how to load it, and whose work it is
+        parts = [text.index(f"\n## {head}\n") for head in ("Where it fails", "Results", "Use", "Licence", "Citation")]
+        assert parts == sorted(parts) and system.paper.link in text[parts[-1] :]
+
+
+def test_what_a_card_knows_of_its_data(facts):
+    front = ModelCard(render_card(*facts, "merged")).data
+    # "debates" is no id on the Hub, and of stance-mpnet, which taught it, two corpora have one
+    assert front.datasets == ["Anthropic/model-written-evals", "ibm-research/argument_quality_ranking_30k", "org/kialo"]
+    assert front.metrics == ["roc_auc", "spearmanr"]
+    assert {each.dataset_type for each in front.eval_results} >= {"kialo", "sentence-transformers/stsb", "RobZamp/sick"}
+    card = render_card(*facts, "released")
+    assert "| texts of one discussion and of two (AUROC) " in card and "| kialo (test) " in card
+    assert "| 0.971 | 0.913 " in card.split("## Results")[0] and "0.502" not in card.split("## Results")[0]
+    assert "name the authors and pass built data on under the same licence" in card.split("## Licence")[1]
 
 
 @pytest.mark.parametrize("kind", ["merged", "adapter", "released"])
@@ -77,13 +100,16 @@ def test_usage_is_python_that_works(facts, monkeypatch):
     monkeypatch.setattr("modeling.base.models.load_model", Encoder)
     first = results["demonstrations"][0]["first"]
     texts = [first, *(row["second"] for row in results["demonstrations"] if row["first"] == first)]
-    names = {"merged": ["{{repo_id}}"], "adapter": [results["base_model"], "{{adapter_repo_id}}"], "released": [NAME]}
+    names = {"merged": ["{{repo_id}}"], "adapter": [results["base_model"], "{{adapter_repo_id}}"]}
+    names["released"] = [results["base_model"], f"model_cards/{NAME}"]
     for kind, loaded in names.items():
         calls.clear()
         card = render_card(system, results, kind)
         exec(card.split("```python\n")[1].split("```")[0], {})
         assert calls == [*loaded, texts]
-        assert f'embeddings[1:]))\n```\n\nIts heads: `Heads("{loaded[-1]}")`.\n\n' in card
+        ours = NAME if kind == "released" else "{{repo_id}}"
+        assert card.index("SentenceTransformer(") < card.index(f'`load_model("{ours}")`')  # needs nothing of ours first
+        assert f'.\n\nIts heads: `Heads("{NAME if kind == "released" else loaded[-1]}")`.\n\n' in card
     system.ASYMMETRIC = True
     code = render_card(system, results, "merged")
     assert "print(model.similarity(model.encode_query(texts[:1]), model.encode_document(texts[1:])))\n" in code

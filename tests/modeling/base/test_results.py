@@ -21,6 +21,7 @@ from modeling.base.rooms import get_system, systems
 RECORD = """
 base: org/big-encoder
 setup: a small encoder, tested on ten rows
+link: https://arxiv.org/abs/2001.00001
 citation: "@misc{nobody2020}"
 headline:
   name: rather deep
