@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from datasets.utils import tqdm
 
@@ -187,14 +187,6 @@ class ReviewCorpus(SentimentCorpus):
             )
 
 
-class Review(NamedTuple):
-    """A review: product (may be empty), text with its line ends, and polarity."""
-
-    product: str
-    text: str
-    label: int
-
-
 class StarsCorpus(ReviewCorpus):
     """Reviews with stars from 1 to 5, in JSON lines or tab separated tables (Yelp, Amazon).
 
@@ -222,10 +214,10 @@ class StarsCorpus(ReviewCorpus):
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         for split, review in self._split(files):
-            if self.of_one_product and not review.product:
+            if self.of_one_product and not review.group:
                 self.dropped["review: without a product"] += 1
             elif text := self.cut(review.text):
-                yield split, Sentence(text, review.label, review.product)
+                yield split, review._replace(text=text)
 
     def clean_sentences(self, files: list[Path]) -> dict[str, list[Sentence]]:
         by_split = super().clean_sentences(files)
@@ -237,11 +229,11 @@ class StarsCorpus(ReviewCorpus):
                     self.dropped["product: one review of either polarity only"] += 1
         return by_split
 
-    def _split(self, files: list[Path]) -> Iterator[tuple[str, Review]]:
+    def _split(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         """(split, review), in an order that does not depend on that of the files."""
-        units: dict[tuple[bool, str], list[Review]] = defaultdict(list)
+        units: dict[tuple[bool, str], list[Sentence]] = defaultdict(list)
         for review in self._read(files):
-            units[bool(review.product), review.product or bare(review.text)].append(review)
+            units[bool(review.group), review.group or bare(review.text)].append(review)
         parts: dict[tuple[bool, bool], list[tuple[bool, str]]] = defaultdict(list)
         for unit, reviews in units.items():
             parts[unit[0], len({review.label for review in reviews}) == 2].append(unit)
@@ -253,19 +245,19 @@ class StarsCorpus(ReviewCorpus):
             for unit in sorted(part):
                 yield from ((splits[unit], review) for review in sorted(units[unit]))
 
-    def _read(self, files: list[Path]) -> Iterator[Review]:
+    def _read(self, files: list[Path]) -> Iterator[Sentence]:
         """Every usable review of the files."""
         for member in members(files, self.is_raw):
             for line, record in tqdm(member.records(self.dropped), desc=f"Reading {member.place()}", unit=" reviews"):
                 review = self._review(record)
                 if isinstance(review, str):
                     self.dropped.skip(f"review: {review}", member.place(line))
-                elif self._in_share(review.product or review.text):
+                elif self._in_share(review.group or review.text):
                     yield review
                 else:
                     self.dropped["review: of a product outside the share"] += 1
 
-    def _review(self, record: dict[str, Any]) -> Review | str:
+    def _review(self, record: dict[str, Any]) -> Sentence | str:
         """The review of a record, or why there is none. One with a polarity for stars may be without a product."""
         rated = any(name in record for name in self.STARS)
         if not any(name in record for name in self.TEXT) or not (rated or self.LABEL in record):
@@ -284,7 +276,7 @@ class StarsCorpus(ReviewCorpus):
                 return "no id of a product"
         elif (label := parse_label(record.get(self.LABEL))) is None:
             return "label is neither 1 nor 0"
-        return Review(normalise(str(product or "")), text, label)
+        return Sentence(text, label, normalise(str(product or "")))
 
     def _in_share(self, unit: str) -> bool:
         # a hash in [0, 1): seeding a generator for every review of millions would take minutes

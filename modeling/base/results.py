@@ -126,6 +126,14 @@ def comparison(
     return frame
 
 
+def by_model(frame: pd.DataFrame, columns: Mapping[tuple[str, str], str]) -> str:
+    """A row of Markdown for each `who` and `model` of figures in `text`; a column for each metric and data -> head."""
+    wide = frame.pivot(index=["who", "model"], columns=["metric", "data"], values="text").reindex(columns=list(columns))
+    wide = wide.dropna(how="all").set_axis(columns.values(), axis=1).fillna("")
+    order = [row for row in dict.fromkeys(zip(frame["who"], frame["model"], strict=True)) if row in wide.index]
+    return markdown(wide.loc[order].reset_index())
+
+
 def legend(results: Mapping[str, Any], which: str = "headline") -> str:
     """What the measures mean that a table of these results shows: `headline` or `measures` of the evaluations."""
     names: dict[str, list[str]] = {}

@@ -1,7 +1,4 @@
-"""`opinion baselines sos`: similarities of opinions without training, and of any encoders, beside the paper's figures.
-
-Similarities are kept: an interrupted command goes on where it stopped, and one more model costs its own time only.
-"""
+"""`opinion baselines sos`: similarities of opinions without training, and of any encoders, beside the paper."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ def sos(
         list[str] | None, typer.Option(callback=cli.split_commas, help="Encoders to compare; repeated or by commas.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", file_okay=False, help="Folder to write tables to.")] = None,
-    cache_dir: Annotated[str, typer.Option(help="Where similarities are kept.")] = Recipe.model_fields[
+    cache_dir: Annotated[str, typer.Option(help="Where embeddings are kept.")] = Recipe.model_fields[
         "cache_dir"
     ].default,
 ) -> None:

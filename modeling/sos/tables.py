@@ -1,24 +1,21 @@
-"""How similarities agree with people's scores of opinions: ours beside the paper's figures, as tables and a picture."""
+"""How similarities agree with people's scores of opinions: ours below the paper's figures, as tables and a picture."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import yaml
 from datasets import Dataset
 
-from dataset_scripts.base.tables import markdown
 from modeling.base.evaluation import texts
 from modeling.base.models import labels, load_model
 from modeling.base.plots import dots
-from modeling.base.results import memory
+from modeling.base.results import by_model
 from modeling.base.vectors import pair_similarities
 from modeling.sos import baselines
 from modeling.sos.evaluation import BROADLY_DIFFERENT, agreement
 
-VERSION = 1  # of the similarities without training; to be counted up when they change
 COLUMNS = ["id", "sentence1", "sentence2", "score", "domain"]
 # title -> metric -> its head, after that of the domain
 TABLES = {
@@ -44,22 +41,17 @@ def check_rows(rows: Dataset, name: str) -> pd.DataFrame:
 
 
 def similarities(pairs: pd.DataFrame, models: list[str], cache: Path) -> dict[str, baselines.Similarities]:
-    """Method or model -> similarities of the pairs; what was computed before comes from disk.
+    """Method or model -> similarities of the pairs; embeddings are kept in `cache`.
 
     Raises:
         ValueError: If a model cannot be loaded; before anything is computed.
     """
     loaded = {head: load_model(model) for model, head in labels(list(dict.fromkeys(models))).items()}
     columns = [pairs["sentence1"].tolist(), pairs["sentence2"].tolist()]
-    cached = memory(cache).cache(_without_training)
-    result = {name: baselines.Similarities(*cached(name, *columns, version=VERSION)) for name in baselines.BASELINES}
+    result = {name: measure(*columns) for name, measure in baselines.BASELINES.items()}
     for label, model in loaded.items():
         result[label] = baselines.Similarities(pair_similarities(model, columns, cache / "embeddings")[0], {})
     return result
-
-
-def _without_training(name: str, first: list[str], second: list[str], version: int) -> tuple[np.ndarray, dict]:
-    return tuple(baselines.BASELINES[name](first, second))
 
 
 def figures(pairs: pd.DataFrame, methods: list[str], name: str) -> pd.DataFrame:
@@ -88,27 +80,20 @@ def figures(pairs: pd.DataFrame, methods: list[str], name: str) -> pd.DataFrame:
 
 
 def render(frame: pd.DataFrame, pairs: pd.DataFrame, counts: dict[str, dict[str, int]], name: str) -> str:
-    """The tables as Markdown; a cell is "paper / ours" where the paper has figures on these data."""
+    """The tables as Markdown."""
     sizes = [
         f"{domain} {different.sum():,} broadly different and {(~different).sum():,} similar pairs"
         for domain, different in (pairs["score"] <= BROADLY_DIFFERENT).groupby(pairs["domain"], sort=False)
     ]
-    cells = " Cells: paper / ours." if "paper" in set(frame["who"]) else ""
-    parts = [f"{name}: {', '.join(sizes)}.{cells}"]
-    text = frame["value"].map("{:.3f}".format, na_action="ignore").fillna("-")
-    frame = frame.assign(text=text, who=pd.Categorical(frame["who"], ["paper", "ours"]))
+    parts = [f"{name}: {', '.join(sizes)}."]
+    text = frame["value"].map("{:.3f}".format, na_action="ignore")
     for title, heads in TABLES.items():
-        here = frame[frame["metric"].isin(list(heads))]
-        here = here[here["model"].isin(here["model"][here["value"].notna()])]
-        table = (
-            here.pivot(index="model", columns=["data", "metric", "who"], values="text").fillna("-").sort_index(axis=1)
-        )
-        table = table.T.groupby(["data", "metric"]).agg(" / ".join).T
         columns = {
-            (domain, metric): f"{domain} {heads[metric]}" for domain in pairs["domain"].unique() for metric in heads
+            (metric, domain): f"{domain} {head}"
+            for domain in pairs["domain"].unique()
+            for metric, head in heads.items()
         }
-        table = table.loc[here["model"].unique(), list(columns)].set_axis(columns.values(), axis=1)
-        parts.append(f"### {title}\n\n{markdown(table.reset_index(names='measure'))}")
+        parts.append(f"### {title}\n\n{by_model(frame.assign(text=text)[text.notna()], columns)}")
     notes = [
         f"{method}: {', '.join(f'{number:,} {what}' for what, number in each.items() if number)}"
         for method, each in counts.items()

@@ -17,12 +17,11 @@ from tqdm.auto import tqdm
 
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.base.sources import has_config, load_split
-from dataset_scripts.base.tables import markdown
 from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_interval, group_numbers
 from modeling.base.evaluation import texts
 from modeling.base.models import identity, labels, load_model
 from modeling.base.plots import dots
-from modeling.base.results import memory
+from modeling.base.results import by_model, memory
 from modeling.bipolar.baselines.encoders import load_cross_encoder, predict_pairs
 from modeling.bipolar.baselines.words import SimpleSD
 from modeling.bipolar.candidates import SETTINGS, Candidates, sample
@@ -232,10 +231,9 @@ def _table(frame: pd.DataFrame, metrics: list[str]) -> str:
         return ""
     text = (100 * frame["value"]).map("{:.1f}".format)
     text += (50 * (frame["high"] - frame["low"])).map(lambda half: "" if half != half else f" ±{half:.1f}")
-    wide = frame.assign(text=text).pivot(index=["who", "model"], columns=["metric", "data"], values="text").fillna("")
-    wide = wide.loc[list(dict.fromkeys(zip(frame["who"], frame["model"], strict=True)))]
-    wide = wide[[(metric, data) for metric in metrics for data in (*CONFIGS, UNSEEN) if (metric, data) in wide]]
-    return markdown(wide.set_axis([", ".join(column) for column in wide.columns], axis=1).reset_index())
+    found = set(zip(frame["metric"], frame["data"], strict=True))
+    columns = [(metric, data) for metric in metrics for data in (*CONFIGS, UNSEEN) if (metric, data) in found]
+    return by_model(frame.assign(text=text), {column: ", ".join(column) for column in columns})
 
 
 def draw(frame: pd.DataFrame, path: Path, data: str) -> None:
