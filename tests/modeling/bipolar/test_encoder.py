@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
-import huggingface_hub
 import numpy as np
 import pytest
 import torch
+from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from torch import nn
@@ -21,7 +21,6 @@ from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.files import DESCRIPTION, WEIGHTS, attach_heads, encoder_of, heads_of, save_heads, with_heads
 from modeling.bipolar.heads import BipolarHeads
-from tests.hub_server import HubServer
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors", "streets in winter"]
 HALF = {"rtol": 1e-2, "atol": 1e-2}  # adapters are saved in half precision
@@ -296,19 +295,10 @@ def test_a_release_has_its_heads(run, tmp_path, monkeypatch):
     assert np.allclose(outputs(loaded), outputs(BipolarEncoder.from_pretrained(run[0])), rtol=1e-3, atol=1e-4)
 
 
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    """A Hub that this process takes for the only one."""
-    with HubServer() as running:
-        running.prepare_this_process(monkeypatch, tmp_path / "home")
-        constants = huggingface_hub.constants
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, running.url)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", running.url)
-        yield running
-
-
-def test_a_published_model_is_read_back_by_its_name(run, server, tmp_path):
+def test_a_published_model_is_read_back_by_its_name(run, server, tmp_path, monkeypatch):
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.url)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "ENDPOINT", server.url)
     local = BipolarEncoder.from_pretrained(run[0])
     results = hub.publish_run(run[0], "org/run", text_scan=False, token=server.token, endpoint=server.url)
     assert [result["repo_id"] for result in results] == ["org/run", "org/run-adapter"]

@@ -149,14 +149,6 @@ def test_shortlists_by_hand():
     assert values[0].tolist() == np.float32([0.9, 0.9, 0.5]).tolist() and values[2].tolist() == [-np.inf] * 3
 
 
-def test_a_short_shortlist_begins_a_long_one():
-    scores = np.random.default_rng(0).integers(0, 5, (20, 40)).astype(float)  # with many ties
-    pools = [np.arange(40)] * 20
-    long, _ = shortlist(scores, pools, 40)
-    for size in (1, 7, 39):
-        assert (shortlist(scores, pools, size)[0] == long[:, :size]).all()
-
-
 def test_reranked_by_hand():
     near = np.array([[4, 2, 7], [3, 1, NONE], [NONE] * 3])
     scores = np.array([[0.1, 0.8, 0.8], [0.2, 0.3, 0.9], [0.5, 0.5, 0.5]])
