@@ -10,6 +10,8 @@ demo: $(READY)
 	HF_HUB_OFFLINE=1 $(BIN)/python train.py
 
 test: $(READY)
+	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y chromium; } \
+		> /dev/null 2>&1 || echo 'no Chromium here: the tests of the page are skipped'
 	$(BIN)/python -m pytest
 
 lint: $(READY)

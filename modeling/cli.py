@@ -19,7 +19,7 @@ HELP = """Ask texts what they hold, and train, evaluate and publish the models t
 
 An interrupted command continues when it is given again. OPINION_TRACEBACK=1 shows where an error was raised.
 """
-SHARED = ("modeling.search.commands", "modeling.base.commands", "modeling.evaluate")
+SHARED = ("modeling.search.commands", "modeling.base.commands", "modeling.evaluate", "modeling.app.commands")
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from modeling.base.recipe import load_recipe
 from modeling.base.rooms import get_options, get_system, systems
 
 ROOT = Path(__file__).parent.parent
-SLOW = "torch transformers sentence_transformers datasets peft accelerate evaluate numpy pandas"  # to import
+SLOW = "torch transformers sentence_transformers datasets peft accelerate evaluate numpy pandas gradio"  # to import
 FILES = [
     path.relative_to(ROOT)
     for folder in ("metrics", "dataset_scripts", "modeling")
@@ -40,6 +40,8 @@ def room(path):
         return "modeling", 3
     if rest[0] in ("base", "search"):
         return f"modeling/{rest[0]}", 4 if rest[0] == "base" else 5
+    if rest[0] == "app":
+        return "modeling/app", 7
     return (f"modeling/{rest[0]}", 6) if rest[0] in systems() else ("modeling/top", 7)
 
 
@@ -95,6 +97,7 @@ for words in {words!r}:
 
 def test_nothing_slow_is_imported_before_it_is_needed():
     helps = ["--help", "embed --help", "corpus list", "corpus build kialo --help", "train --help", "eval --help"]
+    helps += ["serve --help"]
     calls = [*helps, "models", "publish model stanc-minilm org/tiny --dry-run", "train stance-demo --epoch 3"]
     rooms = "\n".join(f"import modeling.{name}" for name in systems())
     code = rooms + IMPORTS.format(words=calls, heavy=SLOW)

@@ -158,7 +158,7 @@ def publish_dataset(folder: str | Path, repo_id: str, **options: Any) -> dict[st
             f"{folder} ({summary.get('corpus')}) must not be published: {summary.get('terms')} "
             "Add --private (private=True) for a private repository"
         )
-    return _publish_folder(folder, repo_id, "dataset", **options)
+    return publish_folder(folder, repo_id, "dataset", **options)
 
 
 def publish_metric(folder: str | Path, repo_id: str, **options: Any) -> dict[str, Any]:
@@ -166,10 +166,11 @@ def publish_metric(folder: str | Path, repo_id: str, **options: Any) -> dict[str
     module = f"{repo_id.split('/')[-1]}.py"
     if not (Path(folder) / module).is_file():
         raise ValueError(f"{folder} has no {module}: evaluate loads a metric only from a module named like its Space")
-    return _publish_folder(folder, repo_id, "space", **options)
+    return publish_folder(folder, repo_id, "space", **options)
 
 
-def _publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options: Any) -> dict:
+def publish_folder(folder: str | Path, repo_id: str, repo_type: str, dry_run: bool = False, **options: Any) -> dict:
+    """Publishes a folder of any type; options and errors as of `publish_dataset`."""
     check_repo_id(repo_id)
     with tempfile.TemporaryDirectory(prefix="staged-") as work:
         staged = stage(folder, Path(work) / "staged", repo_type, placeholders={"repo_id": repo_id})

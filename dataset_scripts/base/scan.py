@@ -23,7 +23,11 @@ from PIL import Image
 from safetensors import safe_open
 
 _COMMON = frozenset({".json", ".txt", ".md", ".png", ".yaml"})
-SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "space": _COMMON | {".py"}}
+SUFFIXES = {
+    "model": _COMMON | {".safetensors"},
+    "dataset": _COMMON | {".parquet"},
+    "space": _COMMON | {".csv", ".py", ".safetensors"},
+}
 # of tokenizers that have no other form: BERTweet, XLM-R, T5
 _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "spiece.model"})}
 # of a model only: folder -> what the runtime of its name reads there
@@ -48,7 +52,7 @@ _SECRETS = {
     "private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY",
 }
 _START = r"(?<![\w.~-])"  # of a path, as opposed to the rest of an address
-_PLACES = r"/(?:home|Users|mnt|data|scratch|opt|tmp|var/tmp|var/folders)/[\w.-]|/root\b"
+_PLACES = r"/(?:home|Users|mnt|data|scratch|opt|tmp|var/tmp|var/folders)/[\w.-]|/[r]oot\b"
 _LOCAL_PATH = rf"{_START}(?:{_PLACES})|\b[A-Za-z]:[\\/]{{1,4}}Users\b"
 _REVOKE = "Remove it, and revoke it: others may have seen this folder."
 _PLACEHOLDER = r"\{\{(?:adapter_)?repo_id\}\}"
@@ -73,7 +77,7 @@ def scan(
 
     Args:
         folder: The folder.
-        repo_type: "model", "dataset" or "space" (of a metric).
+        repo_type: "model", "dataset" or "space".
         forbidden_texts: Training texts. None of five words or more may stand in a text file, whatever its case, spacing
             and punctuation there. The rows of Parquet are not compared: a data set consists of its texts.
         local_roots: Paths that must not be named, besides the working directory, the home and the folder itself.
@@ -110,7 +114,7 @@ def scan(
             if place := re.search(local_path, texts[name]):
                 cure = "Write the repository's name or a relative path."
                 findings.append(Finding(name, f"names a path of this machine ({place[0]}...)", cure))
-            if placeholder := re.search(_PLACEHOLDER, texts[name]):
+            if path.suffix != ".py" and (placeholder := re.search(_PLACEHOLDER, texts[name])):
                 cure = "Publish it by `opinion publish`, which knows the repository's name."
                 findings.append(Finding(name, f"still holds {placeholder[0]}", cure))
     if not (folder / "README.md").is_file():

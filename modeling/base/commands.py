@@ -139,14 +139,14 @@ def publish_model(
         hint = cli.suggest(path, released_models()) or f"; released models are {', '.join(released_models())}"
         raise ValueError(f"there is no run and no released model {path!r}{hint}")
     texts = forbidden_texts.read_text(encoding="utf-8").splitlines() if forbidden_texts else ()
-    _check(repo_id, dry_run)
+    check_access(repo_id, dry_run)
     if not without_text_scan:
         _check_sources(folder if folder.is_dir() else path)
     from modeling.base.publish import publish_released, publish_run  # imports torch
 
     source, send = (folder, publish_run) if folder.is_dir() else (path, publish_released)
     options = {"text_scan": not without_text_scan, "private": private, "dry_run": dry_run}
-    _report(dry_run, *send(source, repo_id, forbidden_texts=texts, **options))
+    report(dry_run, *send(source, repo_id, forbidden_texts=texts, **options))
 
 
 def _check_sources(model: Path | str) -> None:
@@ -175,8 +175,8 @@ def publish_corpus(
     """Publish a corpus as a data set; one whose terms forbid a public copy only with --private."""
     from dataset_scripts.base.hub import publish_dataset
 
-    _check(repo_id, dry_run)
-    _report(dry_run, publish_dataset(path, repo_id, private=private, dry_run=dry_run))
+    check_access(repo_id, dry_run)
+    report(dry_run, publish_dataset(path, repo_id, private=private, dry_run=dry_run))
 
 
 @publish.command("metric")
@@ -189,18 +189,18 @@ def publish_metric(
     """Publish a metric as a Space, from which evaluate.load("ORG/NAME") takes it."""
     from dataset_scripts.base import hub
 
-    _check(repo_id, dry_run)
-    _report(dry_run, hub.publish_metric(path, repo_id, private=private, dry_run=dry_run))
+    check_access(repo_id, dry_run)
+    report(dry_run, hub.publish_metric(path, repo_id, private=private, dry_run=dry_run))
 
 
-def _check(repo_id: str, dry_run: bool) -> None:
+def check_access(repo_id: str, dry_run: bool) -> None:
     """What needs no network, before the work."""
     from dataset_scripts.base.hub import check_ready, check_repo_id
 
     check_repo_id(repo_id) if dry_run else check_ready(repo_id)
 
 
-def _report(dry_run: bool, *results: dict[str, Any]) -> None:
+def report(dry_run: bool, *results: dict[str, Any]) -> None:
     """Says what was sent, or would be."""
     for result in results:
         if dry_run:

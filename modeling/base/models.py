@@ -21,9 +21,8 @@ from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
 from modeling.base import names
 from modeling.base.adapters import CONFIG, FINGERPRINT, load_adapter, load_merged, read_json_file
-from modeling.base.names import BUNDLED, bundled_folder, check_model, released_models
+from modeling.base.names import BUNDLED, BUNDLED_ID, bundled_folder, check_model, released_models
 
-BUNDLED_ID = "sentence-transformers/all-MiniLM-L6-v2"
 _HUB_ID = r"[\w.-]+(/[\w.-]+)?"
 # these count positions from the padding's index + 1, so that two of them are never used
 _TWO_FEWER = {"mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}

@@ -11,7 +11,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from dataset_scripts.base.cli import suggest
 
-BUNDLED = "bundled"
+BUNDLED, BUNDLED_ID = "bundled", "sentence-transformers/all-MiniLM-L6-v2"
 RELEASED = Path(__file__).parents[2] / "model_cards"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -164,11 +165,6 @@ def ask(
     texts = read_coded(opened, coded, text_column, label_column) if coded else None
     fold = near_duplicates == "fold"
     hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
-    counts = hits[[f"rows_{group}" for group in opened.groups]].to_numpy()
-    sizes = [sorted((-count, name) for count, name in zip(row, opened.groups, strict=True) if count) for row in counts]
-    groups = [", ".join(f"{name} {-less:,}" for less, name in each) for each in sizes]
-    folded = ["texts"] if fold and (hits["texts"] > 1).any() else []
-    scores = [name for name in ("similarity", "topic", "side") if name in hits]
     judged = []
     if judge:
         from modeling.search.judge import Judge
@@ -180,12 +176,12 @@ def ask(
             print(f"judge on {found['texts']} coded texts: AUROC {found['auroc']:.2f} {interval}")
         hits = hits.reset_index(drop=True).join(judging(hits["text"].tolist(), hits["statement"].tolist()))
         judged = ["verdict", "probability"]
-    table = hits[["statement", "rank", *scores, *judged, *folded, "rows"]].assign(groups=groups, text=hits["text"])
+    table = shown(hits, opened.groups, judged)
     for statement in asked:
         found = table[table["statement"] == statement].drop(columns="statement")
         nothing = f"nothing is as similar as {threshold}: lower --threshold"
         print(f"\n{statement}\n{nothing if found.empty else markdown(found, WIDTH)}")
-    if folded:
+    if "texts" in table:
         print("\ntexts: near-identical ones, shown as one; --near-duplicates keep shows each")
     if path:
         write(hits, path)
@@ -323,6 +319,18 @@ def _open(folder: Path, model: str | None, lens: str | None = None) -> Index:
 
     quiet()
     return Index.open(folder, model, lens)
+
+
+def shown(hits: pd.DataFrame, groups: Iterable[str], judged: Sequence[str] = ()) -> pd.DataFrame:
+    """Hits as they are read: scores, how many rows of which groups, near-identical texts where some were folded."""
+    names = list(groups)
+    counts = hits[[f"rows_{name}" for name in names]].to_numpy()
+    sizes = [sorted((-count, name) for count, name in zip(row, names, strict=True) if count) for row in counts]
+    carriers = [", ".join(f"{name} {-less:,}" for less, name in each) for each in sizes]
+    scores = [name for name in ("similarity", "topic", "side") if name in hits]
+    folded = ["texts"] if "texts" in hits and (hits["texts"] > 1).any() else []
+    columns = ["statement", "rank", *scores, *judged, *folded, "rows"]
+    return hits[columns].assign(groups=carriers, text=hits["text"])
 
 
 def quiet() -> None:

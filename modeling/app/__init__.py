@@ -1,0 +1,1 @@
+"""The page on which texts are asked in a browser, at home and as a Space."""
