@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
+import json
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,6 +22,18 @@ PACKERS = {
     ".xz": lzma.compress,
     ".zst": lambda content: pa.compress(content, codec="zstd", asbytes=True),
 }
+
+
+def json_lines(records: Iterable[Any]) -> str:
+    """JSON lines; what is a text already stays as it is."""
+    return "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in records)
+
+
+def csv_table(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows of a table, the first one its header, as CSV."""
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
 
 
 def pack(name: str, content: str | bytes) -> bytes:

@@ -1,11 +1,11 @@
 """Amazon: every form of release, products and kinds of product, and the demonstration's reviews."""
 
-import json
 from collections import Counter
 
 import pytest
 
 from dataset_scripts.amazon import Amazon
+from tests.dataset_scripts.packing import json_lines
 
 PARTS = ("lid", "fan", "cable")
 
@@ -30,12 +30,8 @@ def reviews_2023(product: str) -> list[dict]:
     return [{"rating": s, "text": text, "asin": f"{product}-{n}", "parent_asin": product} for n, (text, s) in rows]
 
 
-def lines(records) -> str:
-    return "".join(f"{json.dumps(record)}\n" for record in records)
-
-
 def kettles(make=blitzer, count: int = 10) -> str:
-    return lines(row for n in range(count) for row in make(f"KETTLE{n}"))
+    return json_lines(row for n in range(count) for row in make(f"KETTLE{n}"))
 
 
 def groups(data) -> set[str]:
@@ -71,7 +67,7 @@ def test_a_table(build, write):
 
 def test_reviews_without_products(build, write):
     rows = [{"label": int(stars > 3), "text": text} for n in range(10) for text, stars in texts(f"kettle{n}")]
-    folder = write("raw", {"polarity.jsonl": lines([*rows, {"label": 2, "text": "Neither one nor the other"}])})
+    folder = write("raw", {"polarity.jsonl": json_lines([*rows, {"label": 2, "text": "Neither one nor the other"}])})
     data, dropped = build(Amazon, folder, "sentences")
     assert sum(data.num_rows.values()) == 50 and set(data.num_rows) == {"train", "validation", "test"}
     assert groups(data) == {""} and dropped == {"review: label is neither 1 nor 0": 1}

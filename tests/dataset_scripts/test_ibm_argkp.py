@@ -1,12 +1,11 @@
 """IBM Debater: two releases in one, the sample of pairs, and that no motion is divided between splits."""
 
-import csv
-import io
 from collections import Counter
 
 import pytest
 
 from dataset_scripts.ibm_argkp import IbmArgKP
+from tests.dataset_scripts.packing import csv_table
 
 CATS = "We should ban cats"
 RATINGS = [
@@ -31,12 +30,8 @@ NAMES = "arg_quality_rank_30k", "ArgKP-2021_dataset"
 
 
 def release(ratings=RATINGS, key_points=KEY_POINTS, end=".csv") -> dict[str, str]:
-    files = {}
-    for name, rows in zip(NAMES, ([FIRST, *ratings], [SECOND, *key_points]), strict=True):
-        text = io.StringIO()
-        csv.writer(text).writerows(rows)
-        files[name + end] = text.getvalue()
-    return files
+    tables = [FIRST, *ratings], [SECOND, *key_points]
+    return {name + end: csv_table(rows) for name, rows in zip(NAMES, tables, strict=True)}
 
 
 @pytest.mark.parametrize("end", [".csv.gz", ".zip"])

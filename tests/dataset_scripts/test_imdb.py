@@ -1,8 +1,7 @@
 """IMDB: JSON lines, the released layout in a folder and an archive, films on one side, and every malformed row."""
 
-import json
-
 from dataset_scripts.imdb import Imdb
+from tests.dataset_scripts.packing import json_lines
 
 STARS = {"neg": 2, "pos": 9}
 
@@ -13,10 +12,7 @@ def record(film: int, side: str, n: int = 0, **other) -> dict:
 
 
 def tables(train: list, test: list) -> dict[str, str]:
-    rows = {"train.jsonl": train, "test.jsonl": test}
-    return {
-        name: "\n".join(r if isinstance(r, str) else json.dumps(r) for r in of_file) for name, of_file in rows.items()
-    }
+    return {"train.jsonl": json_lines(train), "test.jsonl": json_lines(test)}
 
 
 def films(first: int, count: int) -> list[dict]:

@@ -1,12 +1,10 @@
 """Texts with their side towards a statement: how each corpus tells it, and what is left out."""
 
-import csv
-import io
-
 import pytest
 
 from dataset_scripts.base.quality import TestSetGuard
 from dataset_scripts.sided_texts import IAM, CHATStance, ValueEval23, as_statement
+from tests.dataset_scripts.packing import csv_table
 
 
 @pytest.mark.parametrize(
@@ -46,9 +44,7 @@ SECOND = [
 
 
 def table(rows) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([("Tweet", "Target 1", "Stance 1"), *rows])
-    return text.getvalue()
+    return csv_table([("Tweet", "Target 1", "Stance 1"), *rows])
 
 
 SUBSET, NAME = "chatgpt_carto_var_0.99_seed0_subset_1000/raw_train_all_onecol.csv.gz", "raw_val_all_onecol.csv"

@@ -1,13 +1,11 @@
 """VAST: topics within a debate, the cut of long comments, and the split of ARCT, whose comments these are."""
 
-import csv
-import io
-
 import pytest
 
 from dataset_scripts.arct import COMMENTS
 from dataset_scripts.base.splits import split_groups
 from dataset_scripts.vast import VAST
+from tests.dataset_scripts.packing import csv_table
 
 COLUMNS = "id", "text", "url", "stance1", "stance2", "annotatedStance"
 BINS, LONG = (
@@ -34,17 +32,11 @@ TRAIN = [
 VALIDATION = [(TEXTS["owls"][0], "owls", "owl", "FAVOR"), (TEXTS["owls"][0], "public bins", "public bin", "NONE")]
 
 
-def table(header, rows) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows([header, *rows])
-    return text.getvalue()
-
-
 @pytest.fixture
 def vast(write):
     """The paths of VAST's files and of ARCT's comments."""
-    validation = table(("Tweet", "new_topic", "Target 1", "Stance 1"), VALIDATION)
-    write("vast/vast_train.zip", {"vast_train.csv": table(("post", "new_topic", "topic_str", "label"), TRAIN)})
+    validation = csv_table([("Tweet", "new_topic", "Target 1", "Stance 1"), *VALIDATION])
+    write("vast/vast_train.zip", {"vast_train.csv": csv_table([("post", "new_topic", "topic_str", "label"), *TRAIN])})
     comments = [(text, f"/2016/{debate}", "A", "B", "A") for debate, texts in TEXTS.items() for text in texts]
     rows = [COLUMNS, *((str(n), *comment) for n, comment in enumerate(comments))]
     return write("vast", {"raw_val_all_onecol.csv.gz": validation}), write(

@@ -1,9 +1,9 @@
 """Yelp: every malformed review, a split that divides no business, and the options."""
 
-import json
 from collections import Counter
 
 from dataset_scripts.yelp import Yelp
+from tests.dataset_scripts.packing import json_lines
 
 DISHES = ("soup", "tea", "bread", "pie", "rice")
 
@@ -21,16 +21,12 @@ def cafes(count: int, positive: int = 3, negative: int = 2, name: str = "cafe") 
     return [row for n in range(count) for row in reviews_of(f"{name}{n}", positive, negative)]
 
 
-def lines(*records) -> str:
-    return "".join(f"{record if isinstance(record, str) else json.dumps(record)}\n" for record in records)
-
-
 def businesses(data) -> dict[str, set]:
     return {split: set(rows["group"]) for split, rows in data.items()}
 
 
 def test_every_configuration(build, write):
-    path = write("raw", {"reviews.jsonl": lines(*cafes(20))}) / "reviews.jsonl"
+    path = write("raw", {"reviews.jsonl": json_lines(cafes(20))}) / "reviews.jsonl"
     data, dropped = build(Yelp, path, "sentences")
     # 20 businesses at 85 / 5 / 10 %: 17, 1 and 2, of 5 reviews each
     assert data.num_rows == {"train": 85, "validation": 5, "test": 10} and dropped == {}
@@ -56,7 +52,7 @@ def test_bad_lines_and_reviews_are_counted(build, write):
     bad += [review("", 5, soup), review("cafe1", 5, " \n"), review("cafe1", 5, None), review("cafe1", 5, "So good!")]
     bad += [{"business_id": "cafe1", "text": "Nobody gave this soup a star."}, '{"business_id": "cafe1", "stars"']
     again = {**cafes(1)[0], "text": cafes(1)[0]["text"].upper()}
-    data, dropped = build(Yelp, write("raw", {"reviews.json": lines(*cafes(10), *bad, again)}), "sentences")
+    data, dropped = build(Yelp, write("raw", {"reviews.json": json_lines([*cafes(10), *bad, again])}), "sentences")
     assert sum(data.num_rows.values()) == 50
     assert dropped == {
         "line: not a JSON object": 1,
@@ -71,7 +67,7 @@ def test_bad_lines_and_reviews_are_counted(build, write):
 
 
 def test_granularity_does_not_move_the_split(build, write):
-    folder = write("raw", {"reviews.json": lines(review("cafe1", 5, "Wow! So good."), *cafes(20))})
+    folder = write("raw", {"reviews.json": json_lines([review("cafe1", 5, "Wow! So good."), *cafes(20)])})
     whole, _ = build(Yelp, folder, "pairs")
     first, dropped = build(Yelp, folder, "pairs", granularity="first")
     assert {text.split()[0] for text in whole["train"]["sentence1"]} <= {"Wow!", "Oh."}
@@ -84,7 +80,7 @@ def test_granularity_does_not_move_the_split(build, write):
 
 
 def test_options(build, write):
-    folder = write("raw", {"reviews.json": lines(*cafes(100))})
+    folder = write("raw", {"reviews.json": json_lines(cafes(100))})
     data, _ = build(Yelp, folder, "triplets", per_product=3)
     assert max(Counter(data["train"]["group"]).values()) == 3
     data, dropped = build(Yelp, folder, "sentences", share=0.3)

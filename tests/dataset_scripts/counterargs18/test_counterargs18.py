@@ -1,6 +1,5 @@
 """counterargs-18: the layouts it comes in, footnotes, the leak of the published split and the clean one."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.counterargs18 import CounterArgs18
 from dataset_scripts.counterargs18.footnotes import clean_paragraphs
+from tests.dataset_scripts.packing import json_lines
 
 KETTLE, TRAM, LAMP = "This House would ban kettles", "This House believes in trams", "This House prefers lamps"
 # id -> point and counter
@@ -54,7 +54,7 @@ def lines_of(debates=DEBATES) -> str:
         }
         for split, theme, debate, thesis, arguments in debates
     ]
-    return "".join(json.dumps(record) + "\n" for record in records)
+    return json_lines(records)
 
 
 def raw(form: str, write):
