@@ -43,7 +43,7 @@ class TwitterStream(Corpus):
     ) -> dict[str, BuiltConfig]:
         options = validate(MiningOptions, options)
         try:  # the packages of an extra
-            from dataset_scripts.twitter_stream.engine import engine_errors, start_engine
+            from dataset_scripts.base.engine import engine_errors, start_engine
             from dataset_scripts.twitter_stream.mining import mine
 
             start_engine(options.engine, options.address)

@@ -18,8 +18,8 @@ import numpy as np
 from daft import DataFrame, DataType, Series, Window, col, lit
 from daft.functions import columns_min, dense_rank, when
 
+from dataset_scripts.base.engine import part_of, read, stage
 from dataset_scripts.base.files import read_json, write_json
-from dataset_scripts.twitter_stream.engine import part_of, read, stage
 from dataset_scripts.twitter_stream.options import MiningOptions
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dataset_scripts.base.engine import stage
 from dataset_scripts.base.reading import Dropped
 from dataset_scripts.twitter_stream import conversations, pairing, parsing
-from dataset_scripts.twitter_stream.engine import stage
 from dataset_scripts.twitter_stream.files import parts
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.rankings import BENCHMARKS, write_benchmark

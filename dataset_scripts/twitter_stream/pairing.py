@@ -8,7 +8,7 @@ from pathlib import Path
 from daft import DataFrame, Expression, Window, col, lit
 from daft.functions import length, lpad, row_number, substr, when
 
-from dataset_scripts.twitter_stream.engine import PART, read, sizes
+from dataset_scripts.base.engine import PART, read, sizes
 from dataset_scripts.twitter_stream.options import MiningOptions
 from dataset_scripts.twitter_stream.statuses import OTHER_LANGUAGE, QUOTE, REPLY, TOO_SHORT, TWEET, USABLE
 

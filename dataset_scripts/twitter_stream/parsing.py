@@ -10,8 +10,8 @@ import daft
 from daft import DataFrame, DataType, col, lit
 from daft.functions import hash, when
 
+from dataset_scripts.base.engine import PART, cores, in_tasks, part_of, read, stage
 from dataset_scripts.base.reading import Dropped
-from dataset_scripts.twitter_stream.engine import PART, cores, in_tasks, part_of, read, stage
 from dataset_scripts.twitter_stream.files import Part, batches
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.statuses import COUNT, TWEET, read_part

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from daft import DataFrame, col
 
+from dataset_scripts.base.engine import read
 from dataset_scripts.base.splits import SPLITS
 from dataset_scripts.twitter_stream.conversations import TEST, VALIDATION
-from dataset_scripts.twitter_stream.engine import read
 from dataset_scripts.twitter_stream.options import MiningOptions
 from dataset_scripts.twitter_stream.sets import write_split
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY

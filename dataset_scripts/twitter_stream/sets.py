@@ -14,9 +14,9 @@ from daft import DataFrame, Window, col, lit
 from daft.functions import hash, to_list
 
 from dataset_scripts.base.build import shard
+from dataset_scripts.base.engine import PART, part_of, read, sizes, stage
 from dataset_scripts.base.splits import SPLITS
 from dataset_scripts.twitter_stream.conversations import TRAIN
-from dataset_scripts.twitter_stream.engine import PART, part_of, read, sizes, stage
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
 

@@ -40,7 +40,7 @@ class CounterIndex(Index):
         """Retrieval embeddings of texts by their numbers; shape (k, d), float32."""
         if self.ranker is None:
             return super().embeddings(numbers)
-        return self.ranker.retrieval_embeddings(self.vectors[numbers])
+        return self.ranker.retrieval_embeddings(np.asarray(self.vectors[numbers], np.float32))
 
     def ask(self, arguments: str | Sequence[str], top: int = 10, shortlist: int = 50) -> pd.DataFrame:
         """The best counter-arguments, `top` at most, to each argument, which itself is none (Shi et al., section 4.3).
@@ -66,7 +66,9 @@ class CounterIndex(Index):
             near, similarities = near[others], similarities[others].astype(float)
             order, scores = np.arange(len(near)), similarities
             if self.ranker is not None and len(near):
-                order, scores = self.ranker.rank_embeddings(u[number], np.asarray(self.vectors[near]), shortlist)
+                order, scores = self.ranker.rank_embeddings(
+                    u[number], np.asarray(self.vectors[near], np.float32), shortlist
+                )
             columns = {"score": scores.astype(float), "similarity": similarities[order], "vector": near[order]}
             hits = pd.DataFrame({"argument": arguments[number], "rank": np.arange(1, len(order) + 1), **columns})
             tables.append(hits[:top])

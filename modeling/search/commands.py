@@ -96,12 +96,26 @@ def embed(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Discard an index of other texts or another model.")
     ] = False,
+    engine: Annotated[
+        Literal["native", "ray"] | None,
+        typer.Option(help="Embed by workers on this machine or a Ray cluster, in half precision."),
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Of the head of the cluster, host:6379, or auto; none starts one here.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Of the engine (default: one for each GPU, or else each core).")
+    ] = None,
 ) -> None:
     """Embed a collection of texts, once. The same command continues what was interrupted."""
     from modeling.search.index import MODEL, Index
     from modeling.search.texts import Counts
 
     quiet()
+    if engine:
+        _start(engine, address, add)
+    elif address or workers:
+        raise ValueError("--address and --workers are the engine's: name it with --engine")
     start = time.perf_counter()
     options: dict[str, Any] = {"text": text, "group": group, "id": id, "config": config, "split": split}
     options |= {"encoding": encoding, "batch_size": batch_size}
@@ -113,6 +127,7 @@ def embed(
             return
     else:
         options |= {"max_characters": max_characters, "overwrite": overwrite, "lens": lens}
+        options |= {"engine": engine is not None, "workers": workers}
         index = Index.build(source, out, model=model or MODEL, **options)
     part = index.facts["parts"][-1]
     print(f"\n{Counts(**part['counts']).describe(part['source'])}")
@@ -293,6 +308,20 @@ def axis(
 
             plot_axis(result, path, f"{opened.label}: two opposite statements")
             print(f"drawn to {path}")
+
+
+def _start(engine: str, address: str | None, add: bool) -> None:
+    """Starts the engine, or says what it lacks."""
+    if add:
+        raise ValueError("--add embeds in this process: leave out --engine, or embed all sources into another folder")
+    if address and engine != "ray":
+        raise ValueError("--address is that of a Ray cluster: it needs --engine ray")
+    try:
+        from dataset_scripts.base.engine import start_engine
+
+        start_engine(engine, address)
+    except ImportError as error:
+        raise ValueError(f"--engine needs {error.name}: pip install 'opinion-transformers[scale]'") from error
 
 
 def _print_measured(result: Axis) -> None:

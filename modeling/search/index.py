@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import shutil
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MODEL = "stance-minilm"
 FACTS, ROWS, VECTORS, PROBES = "index.json", "rows.arrow", "vectors.npy", "probes.npy"
 EMBEDDED, LOCK = ".embedded", ".lock"  # what an interrupted build has embedded; held by whoever builds
+PARTS = "parts"  # by an engine: a Parquet file for some thousand texts, with their numbers and vectors
 PROBED = (
     "The council decided to build more cycle lanes.",
     "I am strongly against a higher tax on sugar!",
@@ -46,10 +47,10 @@ class Index:
     orders by side. Any other model is a lens of its own.
 
     The folder holds `index.json` (facts: model, sources, counts, and which subfolder is the index) and that subfolder
-    with `vectors.npy` (float32, a row per distinct text: its vector; of two lenses the side's, the topic's and the
-    crowding) and `rows.arrow` (the rows with a text: `row` of the source, `id`, `group`, and `text`, a dictionary whose
-    codes are the numbers of the vectors). Both are memory-mapped. A build makes a new subfolder and then replaces
-    `index.json`: whoever has the old one open goes on reading it as a whole.
+    with `vectors.npy` (a row per distinct text: its vector; of two lenses the side's, the topic's and the crowding;
+    float32, or float16 where an engine embedded) and `rows.arrow` (the rows with a text: `row` of the source, `id`,
+    `group`, and `text`, a dictionary whose codes are the numbers of the vectors). Both are memory-mapped. A build makes
+    a new subfolder and then replaces `index.json`: whoever has the old one open goes on reading it as a whole.
 
     A subclass changes how a statement is encoded (`encode`), or what it is compared with (`embeddings`).
 
@@ -114,6 +115,8 @@ class Index:
         overwrite: bool = False,
         max_characters: int = MAX_CHARACTERS,
         lens: Lens = "both",
+        engine: bool = False,
+        workers: int | None = None,
         **reading: Any,
     ) -> Self:
         """Embeds a source of texts; continues what was interrupted, replaces what is damaged, repeats nothing else.
@@ -129,6 +132,9 @@ class Index:
                 embedded again.
             lens: `side` for the model alone, in half the time and space; `both` for its base beside it, if there is
                 an adapter by that name.
+            engine: Embed a model that is given by its name with the engine of this process (`modeling.search.scale`),
+                to vectors of half precision, which stay beside the index as Parquet files, too.
+            workers: Of the engine; by default one for each GPU, or else each core.
 
         Raises:
             ValueError: If the source cannot be read, or `out` holds something else; the message says what.
@@ -154,7 +160,15 @@ class Index:
                 raise ValueError(f"{folder} was made from something else: {'; '.join(changes)}. {cure}")
             if old is not None and not changes:
                 return old  # also one that was added to
-            return cls._write(folder, collection.rows, facts, model, old, batch_size)
+            by_engine = None
+            if engine:
+                from modeling.base.models import identity
+                from modeling.search.scale import embed
+
+                parts = folder / EMBEDDED / f"parts-{identity(model)}-{collection.digest[:16]}-{batch_size}"
+                load = partial(_load, name, _lenses(model))
+                by_engine = partial(embed, load=load, folder=parts, batch_size=batch_size, workers=workers)
+            return cls._write(folder, collection.rows, facts, model, old, batch_size, by_engine)
 
     def add(self, source: str | Path | pd.DataFrame, batch_size: int = 128, **reading: Any) -> Self:
         """The index with the rows of another source, whose `row` counts on; a source that it has is not added twice.
@@ -176,19 +190,26 @@ class Index:
 
     @classmethod
     def _write(
-        cls, folder: Path, rows: pa.Table, facts: dict[str, Any], model: Any, old: Self | None, batch_size: int
+        cls,
+        folder: Path,
+        rows: pa.Table,
+        facts: dict[str, Any],
+        model: Any,
+        old: Self | None,
+        batch_size: int,
+        by_engine: Callable[[pa.Array], np.ndarray] | None = None,
     ) -> Self:
         """Writes a subfolder of its own and makes it the index; the caller has the lock."""
         from modeling.base.vectors import Vectors  # imports torch
 
         part, texts = folder / uuid.uuid4().hex[:12], rows["text"].chunk(0).dictionary
         vectors = Vectors(getattr(model, "index_encoder", model), folder / EMBEDDED, "document")
-        if old is not None and not old._unlike(model):
+        if not by_engine and old is not None and not old._unlike(model):
             known = pc.index_in(texts, value_set=old.texts).drop_null().to_numpy()
             width = old.lenses * old.facts["dimension"]  # without the crowding, which is of a whole collection
             for block in np.split(known, range(nearest.BLOCK, len(known), nearest.BLOCK)):
-                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old._stored[block, :width])
-        embedded = vectors(texts.to_pylist(), batch_size)
+                vectors.put(old.texts.take(pa.array(block)).to_pylist(), old._stored[block, :width].astype(np.float32))
+        embedded = by_engine(texts) if by_engine else vectors(texts.to_pylist(), batch_size)
         with space(folder):
             part.mkdir()
             np.save(part / PROBES, probe(model))
@@ -197,6 +218,8 @@ class Index:
                 _save(file, embedded, _lenses(model))
             with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
                 writer.write_table(rows)
+            if by_engine:
+                Path(embedded.filename).with_suffix("").rename(part / PARTS)
         facts |= {"dimension": embedded.shape[1] // _lenses(model), "counts": {"distinct": len(texts)}}
         write_json(folder / FACTS, {**facts, "generation": part.name})
         for entry in folder.iterdir():  # who has the old one open keeps its files
@@ -302,7 +325,7 @@ class Index:
 
     def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
         """Vectors that statements are compared with, of k texts by their numbers; shape (k, d or 2 d + 1), float32."""
-        return self._stored[numbers, self._columns]
+        return np.asarray(self._stored[numbers, self._columns], np.float32)
 
     def dots(self, queries: np.ndarray) -> np.ndarray:
         """Dot products of query vectors with all texts', by blocks of the memory map; shape (queries, m)."""
@@ -438,9 +461,10 @@ def _save(file: Any, vectors: np.ndarray, lenses: int) -> None:
     from modeling.search.lenses import with_crowding
 
     shape = (len(vectors), vectors.shape[1] + 1)
-    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    header = {"descr": vectors.dtype.str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
     for block in with_crowding(vectors, nearest.BLOCK):
-        file.write(block.tobytes())
+        file.write(block.astype(vectors.dtype).tobytes())
 
 
 def _place(model: Any) -> str | None:

@@ -97,10 +97,10 @@ def crowding(vectors: np.ndarray) -> np.ndarray:
     (m,), of mean 0.
     """
     sample = np.sort(np.random.default_rng(0).choice(len(vectors), min(len(vectors), SAMPLE), replace=False))
-    others, count = np.asarray(vectors[sample]).T, max(1, min(NEIGHBOURS, len(sample) - 1))
+    others, count = np.asarray(vectors[sample], np.float32).T, max(1, min(NEIGHBOURS, len(sample) - 1))
     result = np.empty(len(vectors), np.float32)
     for start in range(0, len(vectors), ROWS):
-        cosines = vectors[start : start + ROWS] @ others
+        cosines = np.asarray(vectors[start : start + ROWS], np.float32) @ others
         inside = np.flatnonzero((sample >= start) & (sample < start + ROWS))
         cosines[sample[inside] - start, inside] = -1  # a text is no neighbour of itself
         result[start : start + ROWS] = np.partition(cosines, -count, axis=1)[:, -count:].mean(axis=1)

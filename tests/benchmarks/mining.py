@@ -47,8 +47,8 @@ def parse_only(files: list[Path]) -> dict[str, float]:
 
 def mine(files: list[Path], folder: Path) -> dict[str, float]:
     """The miner's first stage and the rest."""
+    from dataset_scripts.base.engine import start_engine
     from dataset_scripts.twitter_stream import mining, parsing
-    from dataset_scripts.twitter_stream.engine import start_engine
     from dataset_scripts.twitter_stream.files import parts
     from dataset_scripts.twitter_stream.options import MiningOptions
 
@@ -119,7 +119,7 @@ def write_rows(millions: int, rows: Path) -> int:
 
 def pair(rows: Path, folder: Path, parts: int, limit: float | None) -> dict[str, float]:
     """All that comes after reading."""
-    from dataset_scripts.twitter_stream.engine import start_engine
+    from dataset_scripts.base.engine import start_engine
     from dataset_scripts.twitter_stream.mining import draw
     from dataset_scripts.twitter_stream.options import MiningOptions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataset_scripts.twitter_stream.engine import start_engine
+from dataset_scripts.base.engine import start_engine
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.streams import conversations, write

@@ -14,7 +14,7 @@ if __name__ == "__main__":
     import ray
     from ray.cluster_utils import Cluster
 
-    from dataset_scripts.twitter_stream.engine import start_engine
+    from dataset_scripts.base.engine import start_engine
     from dataset_scripts.twitter_stream.mining import mine
     from dataset_scripts.twitter_stream.options import MiningOptions
     from tests.dataset_scripts.twitter_stream.conftest import OPTIONS

@@ -15,8 +15,9 @@ import daft
 import pytest
 from daft.execution.udf import UdfHandle
 
-from dataset_scripts.twitter_stream import engine, parsing
-from dataset_scripts.twitter_stream.engine import engine_errors, limit_waiting, start_engine
+from dataset_scripts.base import engine
+from dataset_scripts.base.engine import engine_errors, limit_waiting, start_engine
+from dataset_scripts.twitter_stream import parsing
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
@@ -75,7 +76,7 @@ def test_a_failure_of_the_engine_says_what_to_do():
 
 
 def test_a_worker_that_dies_before_it_connects_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("dataset_scripts.twitter_stream.engine.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("dataset_scripts.base.engine.CONNECT_SECONDS", 1)
     monkeypatch.setattr(sys, "executable", "/bin/false")  # what the engine starts
     limit_waiting()
     with pytest.raises(OSError, match=r"a worker process did not connect in 1 s: it died"), engine_errors():

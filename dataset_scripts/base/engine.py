@@ -100,16 +100,21 @@ def engine_errors() -> Iterator[None]:
         ) from error
 
 
+def cluster(resource: str) -> int:
+    """How many of a resource (`CPU`, `GPU`) a Ray cluster has that computes; 0 where none does."""
+    return (
+        int(sys.modules["ray"].cluster_resources().get(resource, 0)) if daft.get_or_infer_runner_type() == "ray" else 0
+    )
+
+
 def cores() -> int:
     """How many cores compute."""
-    if daft.get_or_infer_runner_type() == "ray":
-        return int(sys.modules["ray"].cluster_resources().get("CPU", 1))
-    return os.cpu_count() or 1
+    return cluster("CPU") or os.cpu_count() or 1
 
 
 def in_tasks(frame: DataFrame, number: int) -> DataFrame:
     """Divides a frame into so many tasks of a cluster; the native engine divides work by itself."""
-    return frame.into_partitions(number) if daft.get_or_infer_runner_type() == "ray" else frame
+    return frame.into_partitions(number) if cluster("CPU") else frame
 
 
 def part_of(key: Expression, parts: int) -> Expression:
