@@ -65,8 +65,8 @@ def embed(
     source: Annotated[
         str,
         typer.Argument(
-            help="CSV, TSV, JSONL (each also .gz) or Parquet file, a folder written by opinion corpus build, 'demo', "
-            "or a data set on the Hub."
+            help="CSV, TSV, JSONL (each also .gz) or Parquet file, a folder of Parquet files or one written by opinion "
+            "corpus build, 'demo', or a data set on the Hub."
         ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="INDEX", help="Folder to write.")],

@@ -102,8 +102,8 @@ def read_texts(
     """Reads a source of texts whole, cleaned and counted.
 
     Args:
-        source: A file (`ENDINGS`), a folder written by `opinion corpus build`, `demo`, a data set's id on the Hub, or a
-            table in memory.
+        source: A file (`ENDINGS`), a folder of Parquet files or one written by `opinion corpus build`, `demo`, a data
+            set's id on the Hub, or a table in memory.
         text: Column of the texts; if None, one that is called `text`, or the only one.
         group: Column of the groups, such as a party; none if None.
         id: Column of the ids; if None, one that is called `id`, if there is one.
@@ -174,6 +174,8 @@ def open_source(
         if not path.is_dir() and (name.endswith((*READERS, ".txt")) or path.is_absolute()):
             beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
             raise ValueError(f"{path} does not exist: check the path{suggest(path.name, beside)}")
+        if not (path / "README.md").exists() and any(path.rglob("*.parquet")):  # that no build wrote
+            return _parquet(path, encoding)
         return _data_set(str(path) if path.is_dir() else str(source), config, split, cache_dir)
     if config or split:
         raise ValueError(f"{path} has no configurations or splits: leave out --config and --split")

@@ -22,12 +22,16 @@ def collected(rows, **columns):
     return read_texts(pd.DataFrame(rows), **columns)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv", "a.jsonl", "a.jsonl.gz", "a.parquet", "folder"])
 def test_every_kind_of_source_gives_the_same_rows(tmp_path, name):
     frame = pd.DataFrame({"text": ["trams, please", 'a "quoted"\nline', "straße"], "party": ["G", "NA", "null"]})
     path = tmp_path / name
     if ".parquet" in name:
         frame.to_parquet(path)
+    elif name == "folder":
+        path.mkdir()
+        frame[:1].to_parquet(path / "00.parquet")
+        frame[1:].to_parquet(path / "01.parquet")
     elif ".jsonl" in name:
         frame.to_json(path, orient="records", lines=True)
     else:
