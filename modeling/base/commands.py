@@ -13,7 +13,7 @@ from dataset_scripts.base.files import read_json
 from dataset_scripts.base.metadata import check_folder
 from dataset_scripts.base.tables import check_output, markdown, write_table
 from modeling.base import cli as training
-from modeling.base.names import RELEASED, released_models
+from modeling.base.names import RELEASED, measure_title, released_models
 from modeling.base.recipe import SHARED, load_recipe, load_run
 
 CACHE = SHARED["cache_dir"].default
@@ -50,25 +50,29 @@ def train(context: typer.Context) -> None:
 
 @app.command("models")
 def list_models() -> None:
-    """List the models that come with the suite: for what, figures beside the base's, size, licence."""
+    """List the models that come with the suite: for what, how they compare with their base, size, licence."""
+    import pandas as pd
+
+    rows, figures = [], []
     for name in released_models():
         facts = read_json(RELEASED / name / "results.json")
-        size = sum(path.stat().st_size for path in (RELEASED / name).glob("*.safetensors")) / 1e6
         prose = (RELEASED / facts["system"] / "README.md").read_text(encoding="utf-8")
-        purpose = re.split(r"(?<=\.)\s", prose.partition("## Intended use")[2].strip(), maxsplit=1)[0]
-        print(f"{name}: {' '.join(purpose.split())}")
-        licence = facts["evaluation_options"]["license"]
-        if licence == "other":
-            licence = f"research only, by the terms of its data: {', '.join(facts['sources'])}"
-        print(f"    {licence}; {size:.1f} MB on {facts['base_model']}; base -> model:")
-        for each in facts["evaluations"]:
-            figures = [(key, each["base"][key], each["trained"][key]) for key in each["headline"]]
-            for key, base, trained in [row for row in figures if isinstance(row[2], float) and row[1] is not None][:1]:
-                measure = key.removeprefix(f"{each['name']}_").replace("_", " ").replace("auroc", "AUROC")
-                on = f"{each['dataset']}, {each['rows']:,} rows"
-                print(f"    {each['title']} ({measure}): {base:.3f} -> {trained:.3f} on {on}")
-        print()
-    print("All figures, limits and an example: README.md of a model in model_cards/. Load one with load_model(NAME).")
+        purpose = re.split(r"[:;.]\s", prose.partition("## Intended use")[2].strip(), maxsplit=1)[0]
+        size = sum(path.stat().st_size for path in (RELEASED / name).glob("*.safetensors"))
+        licence = facts["evaluation_options"]["license"].replace("other", "research only")
+        rows.append((name, purpose, facts["base_model"].rpartition("/")[2], f"{size / 1e6:.1f} MB", licence))
+        evaluations = {each["name"]: each for each in facts["evaluations"]}
+        # what it is for, and what it should not forget
+        for each in (facts["evaluations"][0], evaluations.get("similarity", facts["evaluations"][-1])):
+            metric, label = each["headline"][0], name if each is facts["evaluations"][0] else ""
+            figures.append(
+                (label, measure_title(each, metric), each["dataset"], each["base"][metric], each["trained"][metric])
+            )
+    print(markdown(pd.DataFrame(rows, columns=["model", "for", "adapter on", "size", "licence"])))
+    heads = ["model", "measure (the higher, the better)", "data it was not trained on", "base", "adapted"]
+    print(f"\n{markdown(pd.DataFrame(figures, columns=heads))}")
+    print("\nAll figures, where each fails, an example: model_cards/NAME/README.md. Ask your texts with one:")
+    print("    opinion embed FILE --model NAME")
 
 
 @app.command("overlap")
@@ -152,16 +156,10 @@ def publish_model(
 def _check_sources(model: Path | str) -> None:
     """Refuses a model whose training texts are not at hand, before torch is imported."""
     try:
-        missing = {}
         for source in (load_run(model) if isinstance(model, Path) else load_recipe(model)).training_sources():
-            try:
-                check_folder(source)
-            except ValueError as error:
-                missing[source] = error
-        if missing:
-            raise ValueError(f"it was trained on {', '.join(missing)}: {next(iter(missing.values()))}")
+            check_folder(source)
     except ValueError as error:
-        cure = "run this where they lie, or add --without-text-scan"
+        cure = "run this where its corpora lie, or add --without-text-scan"
         raise ValueError(f"{model} cannot be searched for training texts: {error}; {cure}") from None
 
 

@@ -15,7 +15,7 @@ from dataset_scripts.base.hub import check_repo_id, push, stage
 from dataset_scripts.base.scan import column_texts, parquet_texts
 from dataset_scripts.base.sources import list_configs, load_source, parts
 from modeling.base import names
-from modeling.base.adapters import CONFIG, FINGERPRINT, load_adapter, load_merged, save_merged
+from modeling.base.adapters import CONFIG, load_adapter, load_merged, save_merged
 from modeling.base.cards import PHASE, render_card, write_cards
 from modeling.base.models import base_of, load_backbone, resolve
 from modeling.base.recipe import Recipe, load_recipe, load_run
@@ -60,8 +60,7 @@ def publish_run(
             check_repo_id(target)
             summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, targets, replace=True)
             staged.append({"repo_id": target, **summary})
-    if (run_dir / "merged" / FINGERPRINT).is_file():  # a cross-encoder has no vectors
-        load_merged(run_dir / "staged" / "merged")
+    load_merged(run_dir / "staged" / "merged")
     if (run_dir / "adapter").is_dir():
         load_adapter(run_dir / "staged" / "adapter", load_backbone(base_of(run_dir / "adapter")))
     return staged if dry_run else [push(each["folder"], each["repo_id"], private=private, **hub) for each in staged]

@@ -1,5 +1,6 @@
 """From a run to the Hub and back, or to the models that come with the project: only what was proved."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,16 +10,19 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import constants, snapshot_download
+from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors.numpy import load_file, save_file
-from sentence_transformers import SentenceTransformer
 from typer.testing import CliRunner
 
 from dataset_scripts.base import hub
+from dataset_scripts.base.build import build
+from dataset_scripts.base.cli import validate
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.hub import StagingError
+from dataset_scripts.base.metadata import get_corpus, load_metadata
+from dataset_scripts.base.sources import DEMO_FOLDER, load_source
 from modeling.base import names, publish
 from modeling.base.adapters import distance, load_adapter, save_adapter
 from modeling.base.commands import app
@@ -26,53 +30,132 @@ from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.base.publish import publish_released, publish_run, release
 from modeling.base.recipe import load_recipe
 from modeling.base.run import run
+from tests.hub_server import HubServer
 from tests.tiny import adapted, save_run
 
 ROOT = Path(__file__).resolve().parents[3]
 CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter_repo_id}}.\n"
 SENTENCE = "School uniforms make mornings easier for every parent."
 TEXTS = ["we love the trams", "the parks are awful", "they make the streets better", "good"]
-PAIRS = {"sentence1": ["dogs are good", "cats are bad"], "sentence2": ["dogs bark", "cats are"], "label": [1, 0]}
-
-DATA_CARD = """---
-configs:
-- config_name: pairs
-  default: true
-  data_files:
-  - {split: train, path: pairs/train-*.parquet}
-  - {split: test, path: pairs/test-*.parquet}
----
-# Tiny stance
-"""
-
-
-FRESH_PROCESS = """
+STRANGER = """
 import json, sys
-import datasets, evaluate
+import datasets, evaluate, torch
 from peft import PeftModel
 from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
 
-sentences = json.loads(sys.argv[1])
+models, texts, metrics = json.loads(sys.argv[1])
 # The data sets' viewer lives on a host of its own, "datasets-server.<endpoint>", which has no loopback counterpart.
 datasets.config.USE_PARQUET_EXPORT = False
-
-merged = SentenceTransformer("org/tiny", device="cpu")
-base = SentenceTransformer("org/base", device="cpu")
-result = {"merged": merged.encode(sentences).tolist(), "base": base.encode(sentences).tolist()}
-result["modules"] = [type(module).__name__ for module in merged]
-base.load_adapter("org/tiny-adapter")
-result["load_adapter"] = base.encode(sentences).tolist()
-other = SentenceTransformer("org/base", device="cpu")
-other[0].model = PeftModel.from_pretrained(other[0].model, "org/tiny-adapter")
-result["from_pretrained"] = other.encode(sentences).tolist()
-
-pairs = datasets.load_dataset("org/tiny-stance", "pairs")
-result["pairs"] = {split: rows.to_dict() for split, rows in pairs.items()}
-result["default"] = datasets.load_dataset("org/tiny-stance", split="test").to_dict()
-
-result["sgts"] = evaluate.load("org/sgts").compute(predictions=[0.9, 0.2, 0.6, 0.7], references=[1, 0, 1, 0])
+result = {"models": {}, "metrics": {}}
+for name, base in models.items():
+    plain, tuned = SentenceTransformer(f"org/{name}"), SentenceTransformer(base)
+    tuned[0].model = PeftModel.from_pretrained(tuned[0].model, f"org/{name}-adapter")
+    tokens = AutoTokenizer.from_pretrained(f"org/{name}")(texts, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        states = AutoModel.from_pretrained(f"org/{name}")(**tokens).last_hidden_state
+    mask = tokens["attention_mask"][..., None]
+    mean = torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1))
+    vectors = {"query": plain.encode_query(texts), "document": plain.encode_document(texts)}
+    vectors |= {"adapter": tuned.encode(texts), "mean": mean, "modules": [type(each).__name__ for each in plain]}
+    result["models"][name] = {key: each if key == "modules" else each.tolist() for key, each in vectors.items()}
+rows = datasets.load_dataset("org/debates", "pairs")
+result["rows"] = {split: each.num_rows for split, each in rows.items()}
+streamed = datasets.load_dataset("org/debates", "pairs", split="test", streaming=True)
+result["first"] = [next(iter(streamed)), rows["test"][0]]
+for name, inputs in metrics.items():
+    result["metrics"][name] = evaluate.load(f"org/{name}").compute(**inputs)
 print("RESULT" + json.dumps(result))
 """
+MPNET = "sentence-transformers/all-mpnet-base-v2"
+OPINIONS = ["I love pineapple on pizza.", "Nobody should have to pay for the tram."]
+SCORES = {"predictions": [0.9, 0.2, 0.6, 0.7]}
+METRICS = {name: SCORES | {"references": [1, 0, 1, 0]} for name in ("sgts", "stance_kl_divergence")}
+METRICS |= {
+    "opinion_similarity": SCORES | {"references": [4, 0, 3, 1], "boundary": 2},
+    "alignment_precision": SCORES | {"references": ["D", "R", "R", "D"], "target": "D", "threshold": 0.5},
+    "counterargument_accuracy": {"predictions": [[4, 7], [5, 1]], "references": [[4], [1]]},
+}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """What a fresh process, which knows names alone, gets of all that the project can publish, from a loopback Hub."""
+    work = tmp_path_factory.mktemp("published")
+    bases = {BUNDLED_ID: names.bundled_folder()}
+    with contextlib.suppress(LocalEntryNotFoundError):
+        bases[MPNET] = Path(snapshot_download(MPNET, local_files_only=True))
+    with pytest.MonkeyPatch.context() as patch, HubServer() as server:
+        server.prepare_this_process(patch, work / "home")
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.url)
+        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        patch.setattr(constants, "ENDPOINT", server.url)
+        for base, folder in bases.items():
+            files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+            repo = {"id": base, "type": "model", "sdk": None, "commits": [], "private": False}
+            stored = {
+                name: server.store(path.read_bytes(), path.suffix == ".safetensors") for name, path in files.items()
+            }
+            server.add_commit(repo, "base", stored)
+            server.repositories["model", base] = repo
+        options, models = {"token": server.token, "endpoint": server.url}, {}
+        for name in names.released_models():
+            base = read_json(names.RELEASED / name / "adapter_config.json")["base_model_name_or_path"]
+            if base in bases:
+                publish_released(name, f"org/{name}", text_scan=False, **options)
+                models[name] = base
+        again = [publish_released("bipolar-minilm", "org/bipolar-minilm", text_scan=False, **options)]
+        record, debates = load_metadata("kialo"), work / "debates"
+        built = validate(record.options_model, record.demo.options).model_dump()
+        build(get_corpus("kialo"), [DEMO_FOLDER / record.demo.raw], debates, built)
+        for _ in range(2):
+            sent = [hub.publish_dataset(debates, "org/debates", private=True, **options)]
+            sent += [hub.publish_metric(ROOT / "metrics" / name, f"org/{name}", **options) for name in METRICS]
+        again.append(sent)
+        # it has caches of its own and runs in an empty folder, so it can only know what the Hub sends
+        (work / "elsewhere").mkdir()
+        environment = {**os.environ, **server.environment(work / "fresh"), "HF_TOKEN": server.read_token}
+        command = [sys.executable, "-c", STRANGER, json.dumps([models, OPINIONS, METRICS])]
+        places = {"cwd": work / "elsewhere", "env": environment}
+        fresh = subprocess.run(command, **places, capture_output=True, text=True, timeout=600)
+        assert fresh.returncode == 0, fresh.stderr[-3000:]
+        yield server, json.loads(fresh.stdout.split("RESULT")[1]), again
+
+
+@pytest.mark.parametrize("name", names.released_models())
+def test_a_released_model_serves_whoever_knows_its_name(published, name):
+    server, seen, _ = published
+    if name not in seen["models"]:
+        pytest.skip(f"{MPNET}, the base of {name}, is not on this machine")
+    seen, ours = seen["models"][name], load_model(name)
+    for side, encode in (("query", ours.encode_query), ("document", ours.encode_document)):
+        assert distance(np.array(seen[side]), encode(OPINIONS)) < 1e-4
+    assert distance(np.array(seen["adapter"]), seen["mean"]) < 3e-3  # whose weights are in half precision
+    if name != "bipolar-minilm":  # which has heads after its encoder
+        assert distance(np.array(seen["mean"]), seen["query"]) < 1e-4
+        assert seen["modules"] == ["Transformer", "Pooling", "Normalize"]
+    card, adapter = (server.read(f"org/{name}{end}", "README.md").decode() for end in ("", "-adapter"))
+    assert f"# {name}\n" in card and f'SentenceTransformer("org/{name}")' in card and f"See org/{name}." in adapter
+    assert all(f"]({path})" in card for path in server.files(f"org/{name}") if path.startswith("plots/"))
+
+
+def test_a_corpus_and_all_metrics_serve_whoever_knows_their_names(published):
+    server, seen, again = published
+    assert all(each["unchanged"] for sent in again for each in sent)
+    assert all(len(repo["commits"]) == 2 for (_, name), repo in server.repositories.items() if name.startswith("org/"))
+    assert seen["rows"] == {
+        split: len(rows) for split, rows in load_source("demo:debates", "pairs", "~/.cache").items()
+    }
+    streamed, loaded = seen["first"]
+    assert streamed == loaded and set(loaded) >= {"sentence1", "sentence2", "label"}
+    # The similarities 0.9 0.7 0.6 0.2 have the gold 1 0 1 0: three of four (same, different) pairs are in order.
+    assert seen["metrics"]["sgts"]["auroc"] == seen["metrics"]["stance_kl_divergence"]["auroc"] == 0.75
+    assert seen["metrics"]["sgts"]["spearman"] == pytest.approx(1 / 5**0.5)
+    assert seen["metrics"]["alignment_precision"]["precision"] == pytest.approx(2 / 3)  # of 0.9, 0.7 and 0.6: D, D, R
+    assert seen["metrics"]["counterargument_accuracy"]["counterargument_accuracy"] == 0.5
+    assert seen["metrics"]["opinion_similarity"]["pearson"] == pytest.approx(
+        np.corrcoef([9, 2, 6, 7], [4, 0, 3, 1])[0, 1]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +176,7 @@ def run_dir(trained, tmp_path):
     return Path(shutil.copytree(trained[0], tmp_path / "trained"))
 
 
-def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, trained, tiny_base, tmp_path, loads):
+def test_a_run_goes_out_whole_or_not_at_all(server, run_dir, loads):
     options = {"token": server.token, "endpoint": server.url}
     sizes = [sum(path.is_file() for path in (run_dir / part).rglob("*")) for part in ("merged", "adapter")]
     dry = publish_run(run_dir, "org/tiny", dry_run=True)
@@ -116,40 +199,6 @@ def test_what_is_published_serves_whoever_knows_its_name_alone(server, run_dir, 
     assert server.read("org/tiny", "README.md").endswith(b"# org/tiny\n\nIts adapter is org/tiny-adapter.\n")
     assert all(r["unchanged"] for r in publish_run(run_dir, "org/tiny", **options))
     assert len(server.commits("org/tiny")) == 2
-
-    base = shutil.copytree(tiny_base, tmp_path / "base", ignore=shutil.ignore_patterns("README.md"))
-    write_text(base / "README.md", "---\nlicense: mit\n---\n# Base\n")
-    hub.push(hub.stage(base, tmp_path / "clean", "model")["folder"], "org/base", **options)
-    rows = pa.table(PAIRS)
-    for name, part in (("pairs/train-0", rows), ("pairs/test-0", rows.slice(1))):
-        path = tmp_path / "data" / f"{name}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(part, path)
-    write_text(tmp_path / "data" / "README.md", DATA_CARD)
-    hub.publish_dataset(tmp_path / "data", "org/tiny-stance", **options)
-    assert len(server.commits("org/tiny-stance", "dataset")) == 2
-    hub.publish_metric(ROOT / "metrics" / "sgts", "org/sgts", **options)
-
-    # the fresh process has its own caches and runs in an empty folder, so it can only know what the Hub sends
-    (tmp_path / "elsewhere").mkdir()
-    command = [sys.executable, "-c", FRESH_PROCESS, json.dumps(TEXTS)]
-    environment = {**os.environ, **server.environment(tmp_path / "fresh", token=False)}
-    places = {"cwd": tmp_path / "elsewhere", "env": environment}
-    fresh = subprocess.run(command, **places, capture_output=True, text=True, timeout=120)
-    assert fresh.returncode == 0, fresh.stderr[-3000:]
-    seen = json.loads(fresh.stdout.split("RESULT")[1])
-    for way in ("merged", "load_adapter", "from_pretrained"):
-        assert distance(np.array(seen[way]), trained[1]) < 3e-3, way
-    base_vectors = SentenceTransformer(str(tiny_base)).encode(TEXTS)
-    assert distance(np.array(seen["base"]), base_vectors) < 1e-4 and distance(base_vectors, trained[1]) > 0.1
-    assert seen["modules"] == ["Transformer", "Pooling", "Normalize"]
-    last = {column: values[1:] for column, values in PAIRS.items()}
-    assert seen["pairs"]["train"] == PAIRS
-    assert seen["pairs"]["test"] == seen["default"] == last
-    # The similarities 0.9 0.7 0.6 0.2 have the gold 1 0 1 0: three of four (same, different) pairs are in order.
-    assert seen["sgts"]["auroc"] == 0.75
-    assert seen["sgts"]["spearman"] == pytest.approx(1 / 5**0.5)
-    assert server.unknown == []
 
 
 @pytest.mark.parametrize("part", ["merged", "adapter"])
@@ -206,27 +255,6 @@ def test_what_is_not_released(finished, tiny_base, tmp_path, monkeypatch):
         release(system, RESULTS)
 
 
-@pytest.mark.parametrize("name", ["stance-minilm", "bipolar-minilm"])
-def test_a_released_model_goes_to_the_hub_whole(server, name, tmp_path, loads):
-    merged, adapter = publish_released(name, "org/model", text_scan=False, token=server.token, endpoint=server.url)
-    assert len(loads) <= 4
-    folder = tmp_path / "downloaded"
-    for file in server.files("org/model"):
-        if file != ".gitattributes":
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(server.read("org/model", file))
-    released = load_model(name)
-    assert distance(load_model(folder).encode(TEXTS), released.encode(TEXTS)) < 1e-4
-    plain = SentenceTransformer(str(folder))  # as anybody loads it, without this project
-    assert distance(plain.encode(TEXTS), released.encode(TEXTS)) < 1e-4
-    card = (folder / "README.md").read_text()
-    assert f"# {name}\n" in card and 'SentenceTransformer("org/model")' in card and "model-index:" in card
-    assert all(f"]({path})" in card for path in server.files("org/model") if path.startswith("plots/"))
-    card = server.read("org/model-adapter", "README.md").decode()
-    assert 'model.load_adapter("org/model-adapter")' in card and "See org/model." in card
-    assert not merged["unchanged"] and not adapter["unchanged"]
-
-
 @pytest.fixture
 def signed_in(server, monkeypatch):
     """The Hub, with what a user has set who may write to it."""
@@ -240,8 +268,9 @@ def test_command_line(run_dir, signed_in, tmp_path):
         return CliRunner().invoke(app, [str(word) for word in words], prog_name="opinion")
 
     listed = opinion("models").stdout
-    assert "agreeing and opposing pairs (AUROC): 0.502 -> 0.591 on kialo (test), 38,291 rows" in listed
-    assert listed.count(" MB on ") == len(names.released_models())
+    figures = next(line for line in listed.splitlines() if "agreeing and opposing pairs (AUROC)" in line)
+    assert [cell.strip() for cell in figures.split("|")][1::2] == ["stance-minilm", "kialo (test)", "0.591"]
+    assert listed.count(" MB |") == len(names.released_models())
     missed = opinion("publish", "model", "stanc-minilm", "org/tiny", "--dry_run")
     assert missed.exit_code == 2 and "did you mean 'stance-minilm'?" in missed.stderr
     shutil.rmtree(run_dir / "adapter")
