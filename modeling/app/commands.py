@@ -66,7 +66,9 @@ def serve(
         with socket.create_server((host, port)):
             pass
     except OSError as error:
-        raise ValueError(f"{host}:{port} cannot be listened to ({error.strerror}): choose another --port") from error
+        raise ValueError(
+            f"{host}:{port} cannot be listened to ({str(error.strerror).partition(' (')[0]}): choose another --port"
+        ) from error
     search.quiet()
     from modeling.app import page
 

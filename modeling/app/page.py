@@ -27,12 +27,12 @@ PAIRS = [[LIKE, "I hate pineapple on pizza."], [LIKE, "Pineapple makes every piz
 CSS = """
 #status {align-self: center}
 .said {white-space: pre-wrap; margin: .4em 0}
-.verdict {font-weight: 600; font-size: 1.15em; padding: .4em .8em; border-left: .35em solid}
+.verdict {font-weight: 600; font-size: 1.15em; padding: .4em .8em; border-left: .35em solid; background: #fff}
 .figures, img {width: 100%; margin: .8em 0}
 .figures :is(td, th) {padding: .35em .7em !important; border: solid #ddd !important; border-width: 0 0 1px !important}
-.figures tr {border: 0 !important}
+.figures, .figures tr {border: 0 !important}
 .figures th {text-align: left; font-weight: normal}
-.figures .bar {background: linear-gradient(#f6b98a, #f6b98a) no-repeat; width: 70%}
+.figures .bar {background: linear-gradient(#f6862f90, #f6862f90) no-repeat; width: 70%}
 """
 
 
@@ -102,7 +102,7 @@ def _texts(own: Answers, model: Component, status: Component) -> None:
     gr.Markdown("A table with a row for each text. It is deleted when this page is closed or loaded again.")
     with gr.Row():
         upload = gr.UploadButton("Bring a CSV or TSV", file_types=TABLES)
-        example = gr.Button("Take the example: 34 comments on a cap on rents", visible=answers.COMMENTS.is_file())
+        example = gr.Button("Take the example: docs/comments.csv", visible=answers.COMMENTS.is_file())
     with gr.Row():
         text, group = gr.Dropdown(label="Column of the texts"), gr.Dropdown(label="Column of groups to compare")
     button = gr.Button("Embed", variant="primary")
@@ -143,8 +143,8 @@ def _counter(own: Answers) -> None:
     argument = gr.Textbox(label="Argument", lines=2)
     with gr.Row():
         top = gr.Slider(1, 50, 10, step=1, label="Texts")
-        label = "Weight of the other side (1.5 where all texts are on one statement)"
-        weight = gr.Slider(0, 3, 0.3, step=0.1, label=label)
+        where = "1.5 where all texts are on one statement"
+        weight = gr.Slider(0, 3, 0.3, step=0.1, label="Weight of the other side", info=where)
     _on(gr.Button("Find counter-arguments", variant="primary").click, own.counter, [argument, top, weight], [gr.HTML()])
 
 

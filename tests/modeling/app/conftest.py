@@ -55,7 +55,7 @@ def serve():
     yield start
     for process in running:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.fixture

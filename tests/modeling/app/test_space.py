@@ -33,7 +33,7 @@ def test_a_space_runs_where_it_is_downloaded(server, serve, visit, tmp_path, roo
     page.get_by_role("button", name="Compare").click()
     assert wait(lambda: columns(page, 1) == [["0.903"], ["0.391"]]), tables(page)
     page.get_by_role("tab", name="Texts").click()
-    page.get_by_role("button", name="Take the example: 34 comments").click()
+    page.get_by_role("button", name="Take the example: docs/comments.csv").click()
     brought(page, "comments.csv")
     page.get_by_role("button", name="Embed", exact=True).click()
     page.get_by_text("landlords 17, tenants 17").wait_for()
