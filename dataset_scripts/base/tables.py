@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,11 @@ def _unarmed(value: Any) -> Any:
 
 
 def markdown(frame: pd.DataFrame, width: int | None = None) -> str:
+    """A frame as a Markdown table, see `markdown_rows`."""
+    return markdown_rows(map(str, frame.columns), frame.astype(object).itertuples(index=False), width)
+
+
+def markdown_rows(header: Iterable[str], cells: Iterable[Iterable[Any]], width: int | None = None) -> str:
     """A Markdown table whose columns are also aligned for the terminal.
 
     Counts are whole, measures have three decimals, and where there is nothing there is nothing. Texts stand in one line
@@ -64,8 +69,7 @@ def markdown(frame: pd.DataFrame, width: int | None = None) -> str:
         text = " ".join(value.split()) if isinstance(value, str) else f"{value:,}"
         return text if width is None or len(text) <= width else f"{text[: width - 3]}..."
 
-    header = [str(name) for name in frame.columns]
-    rows = [[cell(value).replace("|", "\\|") for value in row] for row in frame.astype(object).itertuples(index=False)]
+    header, rows = list(header), [[cell(value).replace("|", "\\|") for value in row] for row in cells]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     lines = [header, ["-" * width for width in widths], *rows]
     return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines)

@@ -11,7 +11,7 @@ import typer
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import read_json
 from dataset_scripts.base.metadata import check_folder
-from dataset_scripts.base.tables import check_output, markdown, write_table
+from dataset_scripts.base.tables import check_output, markdown, markdown_rows, write_table
 from modeling.base import cli as training
 from modeling.base.names import RELEASED, measure_title, released_models
 from modeling.base.recipe import SHARED, load_recipe, load_run
@@ -51,8 +51,6 @@ def train(context: typer.Context) -> None:
 @app.command("models")
 def list_models() -> None:
     """List the models that come with the suite: for what, how they compare with their base, size, licence."""
-    import pandas as pd
-
     rows, figures = [], []
     for name in released_models():
         facts = read_json(RELEASED / name / "results.json")
@@ -68,9 +66,9 @@ def list_models() -> None:
             figures.append(
                 (label, measure_title(each, metric), each["dataset"], each["base"][metric], each["trained"][metric])
             )
-    print(markdown(pd.DataFrame(rows, columns=["model", "for", "adapter on", "size", "licence"])))
+    print(markdown_rows(["model", "for", "adapter on", "size", "licence"], rows))
     heads = ["model", "measure (the higher, the better)", "data it was not trained on", "base", "adapted"]
-    print(f"\n{markdown(pd.DataFrame(figures, columns=heads))}")
+    print(f"\n{markdown_rows(heads, figures)}")
     print("\nAll figures, where each fails, an example: model_cards/NAME/README.md. Ask your texts with one:")
     print("    opinion embed FILE --model NAME")
 
