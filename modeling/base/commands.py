@@ -171,6 +171,7 @@ def publish_corpus(
     """Publish a corpus as a data set; one whose terms forbid a public copy only with --private."""
     from dataset_scripts.base.hub import publish_dataset
 
+    check_folder(str(path))
     check_access(repo_id, dry_run)
     report(dry_run, publish_dataset(path, repo_id, private=private, dry_run=dry_run))
 

@@ -263,7 +263,7 @@ def signed_in(server, monkeypatch):
     return server
 
 
-def test_command_line(run_dir, signed_in, tmp_path):
+def test_command_line(run_dir, signed_in, tmp_path, monkeypatch):
     def opinion(*words):
         return CliRunner().invoke(app, [str(word) for word in words], prog_name="opinion")
 
@@ -273,6 +273,12 @@ def test_command_line(run_dir, signed_in, tmp_path):
     assert listed.count(" MB |") == len(names.released_models())
     missed = opinion("publish", "model", "stanc-minilm", "org/tiny", "--dry_run")
     assert missed.exit_code == 2 and "did you mean 'stance-minilm'?" in missed.stderr
+    monkeypatch.chdir(tmp_path)  # where there are no corpora
+    missed = opinion("publish", "model", "stance-minilm", "org/tiny", "--dry-run")
+    assert missed.exit_code == 2 and "there is no folder data/arct; build it with opinion corpus" in missed.stderr
+    assert missed.stderr.endswith("or add --without-text-scan\n")
+    missed = opinion("publish", "corpus", "data/kialo", "org/tiny", "--dry-run")
+    assert missed.exit_code == 2 and "opinion corpus build kialo RAW -o data/kialo" in missed.stderr
     shutil.rmtree(run_dir / "adapter")
     (run_dir / "merged" / "training_args.bin").write_bytes(b"\x80\x04.")
     dry = opinion("publish", "model", run_dir, "org/tiny", "--dry-run").stdout
