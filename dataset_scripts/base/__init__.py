@@ -1,3 +1,5 @@
+"""The ground floor, without torch."""
+
 import os
 
 # before the engine is imported: it tells its makers, and shows a bar for each query beside that of the whole

@@ -13,7 +13,7 @@ import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +42,17 @@ def start_engine(engine: str, address: str | None = None) -> None:
     if address not in (None, "auto"):
         _check_address(address)
     limit_waiting()
-    try:
-        if engine == "ray":
+    with suppress(daft.exceptions.DaftCoreException):  # one is set already
+        if engine == "native":
+            daft.set_runner_native()
+        elif daft.runners._get_runner() is None:
             import ray
 
-            if not ray.is_initialized():
-                hook = {"worker_process_setup_hook": limit_waiting}
-                ray.init(address, runtime_env=hook, log_to_driver=False, configure_logging=False)
-            daft.set_runner_ray(noop_if_initialized=True)
-        else:
-            daft.set_runner_native()
-    except daft.exceptions.DaftCoreException as error:  # one is set already
-        if (running := daft.get_or_infer_runner_type()) != engine:
-            raise ValueError(f"--engine {engine}: this process mines with {running} already; start another") from error
+            hook = {"worker_process_setup_hook": limit_waiting}
+            ray.init(address, runtime_env=hook, log_to_driver=False, configure_logging=False, ignore_reinit_error=True)
+            daft.set_runner_ray()
+    if (running := daft.get_or_infer_runner_type()) != engine:
+        raise ValueError(f"--engine {engine}: this process works with {running} already; start another")
 
 
 class PatientListener(udf.Listener):

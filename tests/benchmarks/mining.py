@@ -1,9 +1,10 @@
-"""What mining the tweet stream costs: reading beside unpacking and parsing alone, pairing, and growth.
+"""What work beyond one process costs: reading the tweet stream, pairing, embedding, and how they grow.
 
     python -m tests.benchmarks.mining reading ~/stream             # real or synthetic minutes
     python -m tests.benchmarks.mining growth                       # 1, 10 and 100 synthetic minutes
     python -m tests.benchmarks.mining pairing --sizes 1,10         # millions of synthetic answers, already read
-    python -m tests.benchmarks.mining pairing --sizes 1 --limit 1  # in one gibibyte of data (RLIMIT_DATA)
+    python -m tests.benchmarks.mining pairing --sizes 1 --limit 2  # in so many GiB of memory for data (RLIMIT_DATA)
+    python -m tests.benchmarks.mining embedding --sizes 4096,12288 # texts: by an engine, and by one process alone
 
 Every run has a process of its own. Seconds are those of the processor, of all its processes together, after the
 libraries were loaded. Unpacking and parsing alone is measured in the same minute, since how much a processor does
@@ -23,6 +24,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,25 @@ def pair(rows: Path, folder: Path, parts: int, limit: float | None) -> dict[str,
     return {"pairing": seconds() - begin, "pairs": pairs, "conversations": tweets["conversations"]}
 
 
+def embed(texts: list[str], folder: Path, workers: int) -> dict[str, float]:
+    """So many workers of an engine; with none this process alone, on one core, too."""
+    import pyarrow as pa
+    import torch
+
+    from dataset_scripts.base.engine import start_engine
+    from modeling.base.models import load_model
+    from modeling.search import scale
+
+    begin = seconds()
+    if workers:
+        start_engine("native")
+        scale.embed(pa.array(texts), partial(load_model, "bundled"), folder, 128, workers)
+    else:
+        torch.set_num_threads(1)
+        load_model("bundled").encode_document(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=False)
+    return {"embedding": seconds() - begin}
+
+
 def seconds() -> float:
     """Seconds of the processor that this process and all below it have used."""
     total = 0.0
@@ -167,19 +188,18 @@ def measured(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[s
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("reading", "growth", "pairing"))
+    parser.add_argument("what", choices=("reading", "growth", "pairing", "embedding"))
     parser.add_argument(
         "folder", type=Path, nargs="?", help="of *.json.bz2; for growth where synthetic minutes are kept"
     )
-    parser.add_argument("--sizes", default="1,10", help="minutes, or millions of answers (default: %(default)s)")
+    parser.add_argument("--sizes", default="1,10", help="minutes, millions of answers, or texts (default: %(default)s)")
     parser.add_argument("--limit", type=float, help="of pairing: GiB of memory for data, for all its threads")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         if options.what == "pairing":
             for size in map(int, options.sizes.split(",")):
-                rows = folder / f"rows-{size}"
-                parts = write_rows(size, rows)
+                parts = write_rows(size, rows := folder / f"rows-{size}")
                 begin = time.perf_counter()
                 ours = measured(pair, rows, Path(temporary, f"run-{size}"), parts, options.limit)
                 clock = time.perf_counter() - begin
@@ -190,6 +210,15 @@ def main() -> None:
                     f"  {ours['pairing']:.1f} s, {ours['pairs']:,} pairs, {ours['conversations']:,} conversations",
                     flush=True,
                 )
+            return
+        if options.what == "embedding":
+            texts = [stream.tweet(number)["text"] for number in range(max(map(int, options.sizes.split(","))))]
+            for size in map(int, options.sizes.split(",")):
+                for workers in range(3):
+                    begin = time.perf_counter()
+                    ours = measured(embed, texts[:size], Path(temporary, f"{size}-{workers}"), workers)
+                    clock = time.perf_counter() - begin
+                    print(f"{size:,} texts, {workers} workers: {ours['embedding']:.1f} s, {clock:.1f} s by the clock")
             return
         if options.what == "reading":
             runs = [sorted(folder.rglob("*.json.bz2"))]

@@ -48,6 +48,8 @@ def test_addresses_that_are_none_or_do_not_answer_are_refused(native):
             start_engine("ray", f"127.0.0.1:{silent.getsockname()[1]}")
     with pytest.raises(ValueError, match=r"^--address must be host:port .*'head'"):
         start_engine("ray", "head")
+    with pytest.raises(ValueError, match=r"^--engine ray: this process works with native already; start another"):
+        start_engine("ray")
 
 
 def test_what_a_killed_worker_wrote_is_not_read(mined, stream, tmp_path, monkeypatch):
