@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -164,22 +163,15 @@ def _parquet(path: Path) -> str:
 
 def _onnx(path: Path) -> str:
     import onnx
+    from google.protobuf import text_format
 
     onnx.checker.check_model(str(path))
-    return "\n".join(_strings(onnx.load(path, load_external_data=False)))
-
-
-def _strings(message: Any) -> Iterator[str]:
-    """All that a graph says in words; its weights have to be in it."""
-    for field, value in message.ListFields():
-        if field.name == "external_data":
-            raise ValueError(f"the weights {message.name} lie in another file")
-        if field.type in (field.TYPE_STRING, field.TYPE_BYTES, field.TYPE_MESSAGE) and field.name != "raw_data":
-            for each in [value] if isinstance(value, str | bytes) or hasattr(value, "ListFields") else value:
-                if hasattr(each, "ListFields"):
-                    yield from _strings(each)
-                else:
-                    yield each if isinstance(each, str) else each.decode(errors="replace")
+    model = onnx.load(path, load_external_data=False)
+    for tensor in model.graph.initializer:
+        tensor.ClearField("raw_data")
+    if "external_data {" in (text := text_format.MessageToString(model, as_utf8=True)):
+        raise ValueError("its weights lie in another file")
+    return text
 
 
 def _openvino(path: Path) -> str:

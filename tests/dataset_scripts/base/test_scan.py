@@ -125,7 +125,7 @@ CASES = [
     ("link.json", lambda path: path.symlink_to("README.md"), "a symbolic link"),
     ("onnx/model.onnx", graph(), None),
     ("onnx/model.onnx", pickle.dumps([0] * 50, protocol=2), "not what .onnx says"),
-    ("onnx/model.onnx", graph(external=True), "not what .onnx says (ValueError: the weights w lie in another file)"),
+    ("onnx/model.onnx", graph(external=True), "not what .onnx says (ValueError: its weights lie in another file)"),
     ("model.onnx", graph(), "type '.onnx' are not published"),
     ("openvino/a.xml", network(), None),
     ("openvino/a.bin", b"weights", "not what .bin says (FileNotFoundError"),
