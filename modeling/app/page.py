@@ -109,7 +109,7 @@ def _texts(own: Answers, model: Component, status: Component) -> None:
     said = gr.Textbox(label="What became of it", interactive=False, lines=2)
     _on(upload.upload, own.bring, [upload], [text, group, said])
     _on(example.click, own.example, [], [text, group, said])
-    _on(button.click, own.embed, [model, text, group], [said, status])
+    _on(button.click, own.embed, [model, text, group], [said, status], show_progress_on=said)
 
 
 def _ask(own: Answers) -> None:
@@ -148,6 +148,8 @@ def _counter(own: Answers) -> None:
     _on(gr.Button("Find counter-arguments", variant="primary").click, own.counter, [argument, top, weight], [gr.HTML()])
 
 
-def _on(event: Callable[..., Any], answer: Any, inputs: list[Component], outputs: list[Component]) -> None:
+def _on(
+    event: Callable[..., Any], answer: Any, inputs: list[Component], outputs: list[Component], **options: Any
+) -> None:
     """Calls an answer from the page; clients of Gradio's cannot."""
-    event(answer, inputs, outputs, api_visibility="private")
+    event(answer, inputs, outputs, api_visibility="private", **options)

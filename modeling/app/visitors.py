@@ -37,7 +37,7 @@ class Visitor:
         return Path((shutil.move if uploaded else shutil.copy)(path, tempfile.mkdtemp(dir=self.folder)))
 
     def embed(self, model: SentenceTransformer, name: str, max_rows: int) -> str:
-        """Embeds the chosen columns, or the texts of the served index, with a model; says what became of the rows.
+        """Embeds the chosen columns, or the texts of the served index, with a model; says what became of rows read.
 
         Raises:
             ValueError: As `Index.build`, or if there are more than `max_rows` rows.
@@ -46,6 +46,9 @@ class Visitor:
             (text, group), source, title = self.columns, self.texts, self.texts.name
         else:
             served = Index.open(self._served)
+            if served.facts["model"] == name:
+                self.index = self._served
+                return ""
             source, title = served.table.select(["id", "group", "text"]).to_pandas(), self.name
             text, group = "text", "group" if served.groups else None
         rows = open_source(source).read([text], Dropped())
