@@ -1,5 +1,6 @@
 # make demo | test | lint: each sets up what it needs on a machine that has Python 3.11 and the package registries.
 PYTHON ?= python3
+REQUIREMENTS ?= requirements.lock
 BIN := .venv/bin
 READY := .venv/.ready
 
@@ -18,10 +19,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-$(READY): requirements.lock pyproject.toml
+$(READY): $(REQUIREMENTS) pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 

@@ -47,6 +47,7 @@ class HubServer:
         read_token: Belongs to the same user but may only read.
         requests: Every request as "METHOD /path", without headers.
         unknown: Those that no route answered.
+        publishers: Token of a trusted publisher -> the one repository that it may write to.
     """
 
     def __init__(self) -> None:
@@ -57,6 +58,7 @@ class HubServer:
         self.namespaces = {"tester", "org"}
         self.requests: list[str] = []
         self.unknown: list[str] = []
+        self.publishers: dict[str, str] = {}
         self.lock = threading.RLock()
         self.faults: list[dict] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
@@ -240,26 +242,29 @@ class _Handler(BaseHTTPRequestHandler):
 
     # Who asks, and for which repository
 
-    def _may_write(self) -> bool | None:
-        """Returns True or False for the two tokens and None without any."""
+    def _may_write(self) -> bool | str | None:
+        """Returns True or False for the two tokens, a trusted publisher's repository, and None without a token."""
         header = self.headers.get("Authorization")
         if not header:
             return None
         known = {f"Bearer {self.hub.token}": True, f"Bearer {self.hub.read_token}": False}
+        known |= {f"Bearer {token}": repository for token, repository in self.hub.publishers.items()}
         if header not in known:
             raise HubError(401, "Invalid credentials in Authorization header")
         return known[header]
 
-    def _need_write(self, namespace: str) -> None:
+    def _need_write(self, namespace: str, name: str | None = None) -> None:
         may_write = self._may_write()
         if may_write is None:
             raise HubError(401, "Invalid username or password.")
+        if isinstance(may_write, str) and (name is None or may_write != f"{PREFIXES[self.repo_type]}{name}"):
+            raise HubError(403, f"The token is of {may_write}")
         if not may_write or namespace not in self.hub.namespaces:
             raise HubError(403, f"You don't have the rights to write under the namespace {namespace!r}")
 
     def _repo(self, name: str, write: bool = False) -> dict:
         if write:
-            self._need_write(name.split("/")[0])
+            self._need_write(name.split("/")[0], name)
         repo = self.hub.repositories.get((self.repo_type, name))
         signed_in = self._may_write() is not None
         if repo is None or (repo["private"] and not signed_in):
@@ -268,6 +273,16 @@ class _Handler(BaseHTTPRequestHandler):
         return repo
 
     # Accounts and repositories
+
+    @route("POST /oauth/token")
+    def exchange(self):
+        """A trusted publisher is set up for every repository that there is."""
+        resource = json.loads(self.body)["resource"]
+        if resource not in {f"{PREFIXES[kind]}{name}" for kind, name in self.hub.repositories}:
+            raise HubError(400, "invalid_grant")
+        token = f"hf_jwt_{secrets.token_hex(17)}"
+        self.hub.publishers[token] = resource
+        return {"access_token": token, "token_type": "bearer", "expires_in": 3600}
 
     @route("POST /api/repos/create")
     def create(self):

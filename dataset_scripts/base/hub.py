@@ -5,6 +5,7 @@ An interrupted command can be given again: what has arrived is not sent twice.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,8 @@ LEFTOVERS = (
     *("trainer_state.json", "checkpoint-*", "events.out.tfevents*", "wandb", "eval*.csv", "*_results.csv"),
     *(".DS_Store", "Thumbs.db", "__pycache__", "*.pyc", ".ipynb_checkpoints", ".cache", ".git", ".git[ai]*"),
 )
+# of which huggingface_hub gets a token from the Hub, for a job that proves who it is
+OIDC, OIDC_PREFIXES = "HF_OIDC_RESOURCE", {"dataset": "datasets/", "space": "spaces/"}
 _LOG_IN = "log in with `hf auth login`, or set HF_TOKEN, with a token that may write"
 _AGAIN = "run the same command again: what was uploaded is reused"
 
@@ -111,6 +114,8 @@ def push(
             meanwhile, or if a file that arrived differs from the one that was sent.
         StagingError, ValueError: If the folder was not staged, or the repository's name or type is malformed.
     """
+    if OIDC in os.environ:  # a trusted publisher's token is of one repository, and a model has a second
+        os.environ[OIDC] = f"{OIDC_PREFIXES.get(repo_type, '')}{repo_id}"
     token, staged = check_ready(repo_id, token), Path(staged)
     if findings := scan(staged, repo_type):
         raise StagingError(staged, findings)

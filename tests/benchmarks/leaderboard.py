@@ -58,10 +58,12 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder of the corpora")
     parser.add_argument("models", nargs="+", help="as opinion eval takes them")
     parser.add_argument("-o", "--output", type=Path, required=True, help="the table, a .csv")
+    parser.add_argument("--without-counters", action="store_true", help="leave out the task whose texts are long")
     options = parser.parse_args()
     table = pd.read_csv(options.output) if options.output.exists() else pd.DataFrame({"model": []})
     tasks = [StanceSeparation(options.data / "kialo", 2000), OpinionSimilarity(options.data / "sos")]
-    tasks.append(CounterArguments(options.data / "counterargs18"))
+    if not options.without_counters:
+        tasks.append(CounterArguments(options.data / "counterargs18"))
     for name in options.models:
         model, known = load_model(name), set(table["task"][table["model"] == name] if len(table) else ())
         model.forward = precision(True)(model.forward)  # not of what mteb compares vectors by: there would be ties

@@ -178,3 +178,19 @@ def test_private_never_becomes_public(server, clean):
     with pytest.raises(PublishError, match="exists and is public"):
         push(server, clean, "org/open", private=True)
     assert len(server.commits("org/open")) == 2
+
+
+def test_a_trusted_publisher_has_a_token_for_each_repository(server, clean, monkeypatch):
+    repositories = ["org/tiny", "org/tiny-adapter", "org/sgts"]
+    api = huggingface_hub.HfApi(server.url, server.token)
+    for name, kind in zip(repositories, ["model", "model", "space"], strict=True):
+        api.create_repo(name, repo_type=kind, space_sdk="gradio" if kind == "space" else None)
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", server.url)
+    monkeypatch.setenv("HF_OIDC_ID_TOKEN", "who the job is")
+    monkeypatch.setenv("HF_OIDC_RESOURCE", "org/tiny")
+    for name in repositories[:2]:
+        assert push(server, clean, name, token=None)["uploaded"] == len(PUBLISHED)
+    assert list(server.publishers.values()) == repositories[:2]
+    (clean / "app.py").write_text("")
+    push(server, clean, "org/sgts", repo_type="space", token=None)
+    assert list(server.publishers.values())[-1] == "spaces/org/sgts"
