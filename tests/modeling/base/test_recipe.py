@@ -117,7 +117,7 @@ def test_bundled_recipes(name):
 
 def test_identity(own):
     mine = load_recipe(own).identity()
-    elsewhere = {"output_dir": "other", "cache_dir": "other", "report_to": "wandb", "inference": "data/sick"}
+    elsewhere = {"output_dir": "other", "cache_dir": "other", "report_to": "trackio", "inference": "data/sick"}
     elsewhere |= {"push_to_hub": "org/x", "overwrite": "true", "logging_steps": "1"}
     assert load_recipe(own, elsewhere).identity() == mine
     for option, value in {"margin": "0.5", "seed": "1", "batch_size": "8", "base": "org/x", "data": "org/y"}.items():
