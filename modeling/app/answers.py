@@ -33,6 +33,7 @@ DOCS = Path(__file__).parents[2] / "docs"  # of a clone or a Space; a wheel has 
 COMMENTS, CODED = DOCS / "comments.csv", DOCS / "coded.csv"
 NO_GROUPS = "(none)"
 NO_TEXTS = "there are no texts yet: bring a CSV, or take the example, in the tab Texts"
+TRACKED = gr.Progress(track_tqdm=True)  # as a default: a call gets a bar of its own
 COLOURS = {True: "#117733", False: "#b3001b", None: "#8a5a00"}  # of an axis to use, not to use, not measured
 
 
@@ -113,34 +114,20 @@ class Answers:
         return _table(pd.DataFrame(rows), bars="cosine")
 
     @answer
-    def bring(self, upload: str, request: gr.Request) -> tuple[Any, ...]:
-        """Takes a table, and asks for its columns."""
+    def bring(self, request: gr.Request, upload: str | None = None) -> tuple[Any, ...]:
+        """Takes a table, or the comments on rents, and asks for its columns."""
         visitor = self.visitor(request)
-        return self._choose(visitor, visitor.bring(upload))
-
-    @answer
-    def example(self, request: gr.Request) -> tuple[Any, ...]:
-        """Takes the comments on rents."""
-        visitor = self.visitor(request)
-        return self._choose(visitor, visitor.bring(COMMENTS, uploaded=False), "comment", "camp")
-
-    @staticmethod
-    def _choose(visitor: Visitor, path: Path, text: str | None = None, group: str = NO_GROUPS) -> tuple[Any, ...]:
+        path = visitor.bring(upload or COMMENTS, uploaded=bool(upload))
         names = open_source(path).columns
         visitor.texts = path
-        text = text or next((name for name in names if name.lower() == "text"), None)
+        text, group = next((name for name in names if name.lower() == "text"), None), NO_GROUPS
+        if upload is None:
+            text, group = "comment", "camp"
         said = f"{path.name} has the columns {', '.join(names)}: choose, and embed"
         return gr.Dropdown(names, value=text), gr.Dropdown([NO_GROUPS, *names], value=group), said
 
     @answer
-    def embed(
-        self,
-        name: str,
-        text: str,
-        group: str,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(track_tqdm=True),  # noqa: B008
-    ) -> tuple[str, str]:
+    def embed(self, request: gr.Request, name: str, text: str, group: str, progress: Any = TRACKED) -> tuple[str, str]:
         """Embeds what was brought; says what became of its rows."""
         visitor = self.visitor(request)
         if visitor.texts is None:
@@ -150,12 +137,7 @@ class Answers:
         return visitor.embed(self.models[name], name, self.max_rows), self.status(request)
 
     @answer
-    def switch(
-        self,
-        name: str,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(track_tqdm=True),  # noqa: B008
-    ) -> str:
+    def switch(self, request: gr.Request, name: str, progress: Any = TRACKED) -> str:
         """Goes on with another model."""
         if (visitor := self.visitor(request)).index:
             progress(0, "embedding")
@@ -170,18 +152,10 @@ class Answers:
         return _table(shown(hits, index.groups).drop(columns="statement")) + self._download(hits, "hits.csv")
 
     @answer
-    def bring_coded(self, upload: str, request: gr.Request) -> Any:
-        """Takes texts coded by hand."""
-        return self._code(self.visitor(request), upload)
-
-    @answer
-    def example_coded(self, request: gr.Request) -> Any:
-        """Takes the coded comments on rents."""
-        return self._code(self.visitor(request), CODED, uploaded=False)
-
-    @staticmethod
-    def _code(visitor: Visitor, path: str | Path, uploaded: bool = True) -> Any:
-        visitor.coded = visitor.bring(path, uploaded)
+    def bring_coded(self, request: gr.Request, upload: str | None = None) -> Any:
+        """Takes texts coded by hand, or those on rents."""
+        visitor = self.visitor(request)
+        visitor.coded = visitor.bring(upload or CODED, uploaded=bool(upload))
         return gr.Checkbox(True, label=f"Measure by {visitor.coded.name}", visible=True)
 
     @answer

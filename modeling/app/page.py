@@ -108,7 +108,7 @@ def _texts(own: Answers, model: Component, status: Component) -> None:
     button = gr.Button("Embed", variant="primary")
     said = gr.Textbox(label="What became of it", interactive=False, lines=2)
     _on(upload.upload, own.bring, [upload], [text, group, said])
-    _on(example.click, own.example, [], [text, group, said])
+    _on(example.click, own.bring, [], [text, group, said])
     _on(button.click, own.embed, [model, text, group], [said, status], show_progress_on=said)
 
 
@@ -135,7 +135,7 @@ def _axis(own: Answers) -> None:
         learn = gr.Checkbox(label="Learn the axis from them, too")
     button = gr.Button("Draw", variant="primary")
     _on(upload.upload, own.bring_coded, [upload], [measure])
-    _on(example.click, own.example_coded, [], [measure])
+    _on(example.click, own.bring_coded, [], [measure])
     _on(button.click, own.axis, [positive, negative, least, measure, learn], [gr.HTML(elem_id="drawn")])
 
 
