@@ -125,12 +125,16 @@ def part_of(key: Expression, parts: int) -> Expression:
 
 
 def stage(
-    folder: Path, items: Mapping[str, Any], step: Callable[[Any, Counter[str]], DataFrame], title: str
+    folder: Path,
+    items: Mapping[str, Any],
+    step: Callable[[Any, Counter[str]], DataFrame],
+    title: str,
+    by: str | None = None,
 ) -> Counter[str]:
     """Writes the rows that `step` makes of each item, which may count, to a folder of its own; returns all counts.
 
-    A folder is whole or not there, and what is there is not made again; those of other items go. Rows with a column
-    `part` lie in a folder of each partition, where `read` finds them.
+    A folder is whole or not there, and what is there is not made again; those of other items go. In it is a folder for
+    each partition, where `read` finds its rows: by a hash, of as many as there are items, or by a column `part`.
     """
     counts = Counter()
     folder.mkdir(parents=True, exist_ok=True)
@@ -140,8 +144,9 @@ def stage(
     for name, item in tqdm(items.items(), title, unit="part", disable=None):
         if not (folder / name).is_dir():
             with atomic_folder(folder / name) as temporary:
-                counted = Counter()
-                write_rows(step(item, counted), temporary)
+                frame = step(item, counted := Counter())
+                part = part_of(col(by), len(items)) if by else col(PART)
+                write_rows(frame.with_column(PART, part), temporary)
                 write_json(temporary / COUNTED, +counted)
         counts.update(read_json(folder / name / COUNTED))
     return counts
@@ -159,19 +164,18 @@ def read(folder: Path, part: int | None = None) -> DataFrame:
 
 
 def write_rows(frame: DataFrame, folder: Path) -> None:
-    """Writes a frame to Parquet files; nothing else of this kind stays in the folder.
+    """Writes a frame to Parquet files in folders of its partitions; nothing else of this kind stays there.
 
     A worker that is killed leaves what it was writing, whole or not, and another one writes its rows again.
     """
-    by = [PART] if PART in frame.column_names else None
-    written = frame.write_parquet(str(folder), partition_cols=by).to_pydict()["path"]
+    written = frame.write_parquet(str(folder), partition_cols=[PART]).to_pydict()["path"]
     written = {Path(path).resolve() for path in written}
     present = {file.resolve() for file in folder.rglob("*.parquet")}
     if missing := written - present:
         raise OSError(f"{min(missing)} was written and is not there; all machines must see the folder of --out")
     for file in present - written:
         file.unlink()
-    pq.write_table(frame.exclude(*by or ()).schema().to_pyarrow_schema().empty_table(), folder / SCHEMA)
+    pq.write_table(frame.exclude(PART).schema().to_pyarrow_schema().empty_table(), folder / SCHEMA)
 
 
 def sizes(frame: DataFrame, *columns: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ import numpy as np
 from daft import DataFrame, DataType, Series, Window, col, lit
 from daft.functions import columns_min, dense_rank, when
 
-from dataset_scripts.base.engine import part_of, read, stage
+from dataset_scripts.base.engine import read, stage
 from dataset_scripts.base.files import read_json, write_json
 from dataset_scripts.twitter_stream.options import MiningOptions
 from dataset_scripts.twitter_stream.statuses import QUOTE, REPLY
@@ -34,21 +34,20 @@ def connect(rows: Path, folder: Path, options: MiningOptions, items: dict[str, i
     Of `rows` as `parsing.parse` writes them; `folder` is that of the stage. Groups are numbered in the order of
     their first tweets. Tweets of any language connect, since what lies between two English ones may be in another.
     """
-    parts, turn = len(items), 0
-    work = folder.with_name("links")
+    work, turn = folder.with_name("links"), 0
     if (work / TURN).exists():
         turn = read_json(work / TURN)
     else:
 
         def answers(part: int, _: Counter) -> DataFrame:
             links = read(rows, part).where(col("kind").is_in([REPLY, QUOTE]))
-            return _both_ways(links.select(col("owner").alias("node"), col("child").alias("other")), parts)
+            return _both_ways(links.select(col("owner").alias("node"), col("child").alias("other")))
 
-        stage(work / "0", items, answers, "link")
+        stage(work / "0", items, answers, "link", "node")
     while (centres := _centres(work / str(turn), items)) is None:
         small, large = work / str(turn + 1), work / f"{turn}-large"
-        stage(large, items, lambda part, _, of=work / str(turn): _large_star(read(of, part), parts), "link")
-        stage(small, items, lambda part, _, of=large: _small_star(read(of, part), parts), "link")
+        stage(large, items, lambda part, _, of=work / str(turn): _large_star(read(of, part)), "link", "node")
+        stage(small, items, lambda part, _, of=large: _small_star(read(of, part)), "link", "node")
         turn += 1
         write_json(work / TURN, turn)
         shutil.rmtree(large)
@@ -63,30 +62,28 @@ def connect(rows: Path, folder: Path, options: MiningOptions, items: dict[str, i
         groups = groups.concat(links.select(col("other").alias("owner"), "group"))
         draw = draws(col("group"), options.seed)
         split = when(draw < options.test, lit(TEST)).when(draw < options.test + options.validation, lit(VALIDATION))
-        groups = groups.with_column("split", split.otherwise(lit(TRAIN)).cast(DataType.int8()))
-        return groups.with_column("part", part_of(col("owner"), parts))
+        return groups.with_column("split", split.otherwise(lit(TRAIN)).cast(DataType.int8()))
 
-    stage(folder, items, numbered, "number")
+    stage(folder, items, numbered, "number", "owner")
     return firsts[-1]
 
 
-def _both_ways(links: DataFrame, parts: int) -> DataFrame:
-    links = links.concat(links.select(col("other").alias("node"), col("node").alias("other"))).distinct()
-    return links.with_column("part", part_of(col("node"), parts))
+def _both_ways(links: DataFrame) -> DataFrame:
+    return links.concat(links.select(col("other").alias("node"), col("node").alias("other"))).distinct()
 
 
-def _large_star(links: DataFrame, parts: int) -> DataFrame:
+def _large_star(links: DataFrame) -> DataFrame:
     """Links the later neighbours of each tweet to the first of all, itself included."""
     links = links.with_column("first", columns_min(col("node"), col("other").min().over(NODE)))
-    links = links.where(col("other") > col("node")).select(col("other").alias("node"), col("first").alias("other"))
-    return links.distinct().with_column("part", part_of(col("node"), parts))
+    later = links.where(col("other") > col("node"))
+    return later.select(col("other").alias("node"), col("first").alias("other")).distinct()
 
 
-def _small_star(links: DataFrame, parts: int) -> DataFrame:
+def _small_star(links: DataFrame) -> DataFrame:
     """Links each tweet and its neighbours, which are all earlier, to the first of them."""
     links = links.with_column("first", col("other").min().over(NODE))
     ends = links.where(col("other") != col("first")).select(col("other").alias("node"), col("first").alias("other"))
-    return _both_ways(links.select("node", col("first").alias("other")).concat(ends), parts)
+    return _both_ways(links.select("node", col("first").alias("other")).concat(ends))
 
 
 def _centres(folder: Path, items: dict[str, int]) -> list[int] | None:

@@ -60,7 +60,7 @@ def draw(
     items, groups, pairs = {f"{part:05}": part for part in range(partitions)}, work / "conversations", work / "pairs"
     tweets = Counter({"conversations": conversations.connect(rows, groups, options, items)})
     pair = lambda part, counts: pairing.paired(rows, groups, part, options, counts)  # noqa: E731
-    tweets += stage(pairs, items, pair, "pair")
+    tweets += stage(pairs, items, pair, "pair", "owner")
     sets = write_sets([name for name in SETS if name in names], pairs, work, folder, options, items)
     sets |= {name: write_benchmark(name, pairs, folder, options) for name in BENCHMARKS if name in names}
     return tweets, sets

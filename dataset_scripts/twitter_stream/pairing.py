@@ -8,7 +8,7 @@ from pathlib import Path
 from daft import DataFrame, Expression, Window, col, lit
 from daft.functions import length, lpad, row_number, substr, when
 
-from dataset_scripts.base.engine import PART, read, sizes
+from dataset_scripts.base.engine import read, sizes
 from dataset_scripts.twitter_stream.options import MiningOptions
 from dataset_scripts.twitter_stream.statuses import OTHER_LANGUAGE, QUOTE, REPLY, TOO_SHORT, TWEET, USABLE
 
@@ -32,7 +32,7 @@ def paired(rows: Path, groups: Path, part: int, options: MiningOptions, counts: 
     links = links.join(parents, on="owner", how="left").collect()
     counts.update(_counts(tweets, links))
     frame = _drawn(_answers(links, counts), options, counts)
-    return frame.join(read(groups, part), on="owner", how="inner").with_column(PART, lit(part))
+    return frame.join(read(groups, part), on="owner", how="inner")
 
 
 def _once(rows: DataFrame, keys: list[str], others: list[str]) -> DataFrame:

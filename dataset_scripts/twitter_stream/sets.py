@@ -14,7 +14,7 @@ from daft import DataFrame, Window, col, lit
 from daft.functions import hash, to_list
 
 from dataset_scripts.base.build import shard
-from dataset_scripts.base.engine import PART, part_of, read, sizes, stage
+from dataset_scripts.base.engine import read, sizes, stage
 from dataset_scripts.base.splits import SPLITS
 from dataset_scripts.twitter_stream.conversations import TRAIN
 from dataset_scripts.twitter_stream.options import MiningOptions, digest
@@ -59,17 +59,16 @@ def write_sets(
     """
     if not names:
         return {}
-    parts, steps = len(items), work / f"sets-{digest(sorted(names))}"
+    steps = work / f"sets-{digest(sorted(names))}"
     held, found, *kept = work / "held-out", steps / "found", *(steps / side for side in SIDES)
-    stage(held, items, lambda part, _: _held_out(read(pairs, part), parts), "hold out")
-    counts = stage(found, items, lambda part, counts: _found(read(pairs, part), names, parts, counts), "compare")
+    stage(held, items, lambda part, _: _held_out(read(pairs, part)), "hold out", "text")
+    counts = stage(found, items, lambda part, counts: _found(read(pairs, part), names, counts), "compare", SIDES[0])
     for side, before, after, key in zip(SIDES, (found, kept[0]), kept, ("positive", "owner"), strict=True):
 
-        def narrowed(part: int, counts: Counter, side: str = side, before: Path = before, key: str = key) -> DataFrame:
-            rows = _narrowed(read(before, part), read(held, part), side, counts)
-            return rows.with_column(PART, part_of(col(key), parts))
+        def narrowed(part: int, counts: Counter, side: str = side, before: Path = before) -> DataFrame:
+            return _narrowed(read(before, part), read(held, part), side, counts)
 
-        counts += stage(after, items, narrowed, "compare")
+        counts += stage(after, items, narrowed, "compare", key)
     by_set = {name: Counter() for name in names}
     for key, count in counts.items():
         name, reason = key.split(": ", 1)
@@ -82,20 +81,19 @@ def write_sets(
                 by_set[name]["pair: beyond the number asked for"] = size - wanted
             if size:
                 of = (col("set") == name) & (col("split") == number)
-                frames = [_texts(name, read(pairs, part), read(kept[1], part).where(of)) for part in range(parts)]
+                frames = [_texts(name, read(pairs, part), read(kept[1], part).where(of)) for part in items.values()]
                 write_split(frames, wanted, folder, name, split)
     return by_set
 
 
-def _held_out(pairs: DataFrame, parts: int) -> DataFrame:
+def _held_out(pairs: DataFrame) -> DataFrame:
     """Hashes of the texts in validation and test, and the splits that have them."""
     texts = [col(name) for name in pairs.column_names if name.startswith("text_")]
     frame = pairs.where(col("split") != TRAIN).select(to_list(*texts).alias("text"), "split").explode("text")
-    frame = frame.where(col("text").not_null()).select(hash(col("text")).alias("text"), "split").distinct()
-    return frame.with_column(PART, part_of(col("text"), parts))
+    return frame.where(col("text").not_null()).select(hash(col("text")).alias("text"), "split").distinct()
 
 
-def _found(pairs: DataFrame, names: Sequence[str], parts: int, counts: Counter[str]) -> DataFrame:
+def _found(pairs: DataFrame, names: Sequence[str], counts: Counter[str]) -> DataFrame:
     """The pairs of all sets, as hashes of their texts."""
     frames = []
     for name in names:
@@ -103,7 +101,7 @@ def _found(pairs: DataFrame, names: Sequence[str], parts: int, counts: Counter[s
         frames.append(SETS[name].rows(pairs).select(lit(name).alias("set"), "owner", "split", *texts))
     frame = reduce(DataFrame.concat, frames).collect()
     counts.update({f"{row['set']}: pairs found": row["rows"] for row in sizes(frame, "set")})
-    return frame.with_column(PART, part_of(col("anchor"), parts))
+    return frame
 
 
 def _narrowed(pairs: DataFrame, held: DataFrame, side: str, counts: Counter[str]) -> DataFrame:
