@@ -13,7 +13,7 @@ from dataset_scripts.base.files import read_json
 from dataset_scripts.base.metadata import check_folder
 from dataset_scripts.base.tables import check_output, markdown, markdown_rows, write_table
 from modeling.base import cli as training
-from modeling.base.names import RELEASED, measure_title, released_models
+from modeling.base.names import RELEASED, RUNTIMES_EXTRA, measure_title, missing_runtimes, released_models
 from modeling.base.recipe import SHARED, load_recipe, load_run
 
 CACHE = SHARED["cache_dir"].default
@@ -131,6 +131,9 @@ def publish_model(
     without_text_scan: Annotated[
         bool, typer.Option("--without-text-scan", help="Do not search the files for the texts that were trained on.")
     ] = False,
+    without_runtimes: Annotated[
+        bool, typer.Option("--without-runtimes", help="Leave out the files for ONNX Runtime and OpenVINO.")
+    ] = False,
 ) -> None:
     """Publish merged/ of a run as ORG/NAME and its adapter/ as ORG/NAME-adapter, or a model of the suite.
 
@@ -142,12 +145,15 @@ def publish_model(
         raise ValueError(f"there is no run and no released model {path!r}{hint}")
     texts = forbidden_texts.read_text(encoding="utf-8").splitlines() if forbidden_texts else ()
     check_access(repo_id, dry_run)
+    if not without_runtimes and (missing := missing_runtimes()):
+        raise ValueError(f"{' and '.join(missing)} export the model: {RUNTIMES_EXTRA}, or --without-runtimes")
     if not without_text_scan:
         _check_sources(folder if folder.is_dir() else path)
     from modeling.base.publish import publish_released, publish_run  # imports torch
 
     source, send = (folder, publish_run) if folder.is_dir() else (path, publish_released)
     options = {"text_scan": not without_text_scan, "private": private, "dry_run": dry_run}
+    options["runtimes"] = not without_runtimes
     report(dry_run, *send(source, repo_id, forbidden_texts=texts, **options))
 
 

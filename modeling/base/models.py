@@ -7,19 +7,19 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from huggingface_hub import ModelCard, constants
+from huggingface_hub import ModelCard, constants, snapshot_download
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers.utils import logging
 
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json
-from modeling.base import names
+from modeling.base import names, runtimes
 from modeling.base.adapters import CONFIG, FINGERPRINT, load_adapter, load_merged, read_json_file
 from modeling.base.names import BUNDLED, BUNDLED_ID, bundled_folder, check_model, released_models
 
@@ -125,25 +125,55 @@ def _quietly() -> Iterator[None]:
 
 
 @_quietly()
-def load_model(source: str | Path) -> SentenceTransformer:
+def load_model(source: str | Path, backend: str = "torch", precision: str = "fp32") -> SentenceTransformer:
     """Loads an encoder in one line, without a network where its files are here.
 
     Args:
         source: A released model (`stance-minilm`), `bundled`, a folder (a run, its `merged/` or `adapter/`, any
             SentenceTransformer), or a Hub id of a SentenceTransformer.
+        backend: What computes the transformer: `torch`, `onnx` or `openvino`. The last two need the extra `runtimes`;
+            without published files a model is exported once, into `~/.cache/opinion-transformers/runtimes`.
+        precision: `fp32`, of onnx also `int8`, of openvino `bf16`.
 
     Returns:
         A plain encoder; an adapter is merged into its base. Of a Bipolar-encoder it gives the retrieval embeddings.
 
     Raises:
         AdapterError: If a folder of this project is damaged, or its base is another one.
-        ValueError: If there is no such model, or it cannot be reached; the message names the released ones.
+        ValueError: If there is no such model, or it cannot be reached; the message names the released ones. Also of a
+            runtime that is not installed, or does not agree with torch.
 
     Examples:
         >>> model = load_model("bundled")
         >>> model.encode("Trams should be free.").shape
         (384,)
     """
+    names.check_runtime(backend, precision)
+    return in_runtime(_load(source), backend, precision, source)
+
+
+def in_runtime(
+    model: SentenceTransformer, backend: str, precision: str, source: str | Path | None = None
+) -> SentenceTransformer:
+    """An encoder with its transformer in a runtime, in place; its files are taken from where it was loaded, if there.
+
+    Raises as `load_model`.
+    """
+    if backend == "torch":
+        return model
+    files = local_folder(source) if source else None
+    if files and not files.is_dir() and "/" in str(source):
+        with suppress(OSError, ValueError):  # it has none, or there is no network
+            stem = runtimes.FILES[backend, precision].rpartition(".")[0]
+            offline = constants.HF_HUB_OFFLINE
+            files = Path(snapshot_download(str(source), allow_patterns=f"{stem}.*", local_files_only=offline))
+    elif files and (files / "merged").is_dir():
+        files = files / "merged"
+    return runtimes.load(model, backend, precision, runtimes.CACHE / "runtimes" / identity(model), files)
+
+
+def _load(source: str | Path) -> SentenceTransformer:
+    """An encoder as torch computes it."""
     if str(source) == BUNDLED:
         return load_backbone(resolve(BUNDLED))
     folder = local_folder(source)

@@ -12,6 +12,9 @@ from huggingface_hub import constants, try_to_load_from_cache
 from dataset_scripts.base.cli import suggest
 
 BUNDLED, BUNDLED_ID = "bundled", "sentence-transformers/all-MiniLM-L6-v2"
+RUNTIMES_EXTRA = "pip install 'opinion-transformers[runtimes]'"
+# backend -> precisions
+RUNTIMES = {"torch": ("fp32",), "onnx": ("fp32", "int8"), "openvino": ("fp32", "bf16")}
 RELEASED = Path(__file__).parents[2] / "model_cards"
 
 
@@ -59,3 +62,17 @@ def check_model(name: str | None) -> str | None:
         if name != hub_id:
             raise ValueError(f"there is no model {name!r}{hint} {choices()} On the Hub it would be {hub_id}.")
     return name
+
+
+def missing_runtimes(*backends: str) -> list[str]:
+    """Packages that are not installed of those that export models and run these backends; by default all."""
+    return [name for name in ("onnx", "onnxruntime", *(backends or ("openvino",))) if find_spec(name) is None]
+
+
+def check_runtime(backend: str, precision: str) -> None:
+    """A ValueError if there is no such precision of a runtime, or what runs or exports it is not installed."""
+    if precision not in (there := RUNTIMES.get(backend, ())):
+        of = f"{backend} has {', '.join(there)}" if there else f"backends are {', '.join(RUNTIMES)}"
+        raise ValueError(f"there is no precision {precision} of the backend {backend}: {of}")
+    if backend != "torch" and (missing := missing_runtimes(backend)):
+        raise ValueError(f"the backend {backend} needs {' and '.join(missing)}: {RUNTIMES_EXTRA}")

@@ -20,6 +20,7 @@ from modeling.base.cards import PHASE, render_card, write_cards
 from modeling.base.models import base_of, load_backbone, resolve
 from modeling.base.recipe import Recipe, load_recipe, load_run
 from modeling.base.rooms import get_system
+from modeling.base.runtimes import add_runtimes, prove
 from modeling.base.system import System
 
 RESULTS = "results.json"
@@ -34,25 +35,30 @@ def publish_run(
     text_scan: bool = True,
     private: bool = False,
     dry_run: bool = False,
+    runtimes: bool = False,
     **hub: str | None,
 ) -> list[dict[str, Any]]:
     """Publishes a training run: `merged/` as `repo_id` and, if there is one, `adapter/` as `repo_id` + "-adapter".
 
     In the copies' cards, in `staged/`, `{{repo_id}}` and `{{adapter_repo_id}}` become the two names. Before anything is
     sent, the copies are searched for the run's `training_texts` (unless `text_scan` is false), `forbidden_texts` and
-    what else must not go out (see `scan`), and loaded: they have to be what was trained.
+    what else must not go out (see `scan`), and loaded: they have to be what was trained. With `runtimes` the merged
+    model is exported before, see `modeling.base.runtimes`.
 
     Returns:
         The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
 
     Raises:
-        ValueError: If the folder has no `merged/`, the name is malformed, or the training texts cannot be had.
+        ValueError: If the folder has no `merged/`, the name is malformed, the training texts cannot be had, or exported
+            files give other vectors than torch.
         AdapterError: If the weights are not what was trained.
         PublishError: See `push`; a StagingError if anything must not be published. Nothing was sent then.
     """
     run_dir = Path(run_dir)
     if not (run_dir / "merged").is_dir():
         raise ValueError(f"{run_dir} has no merged/ folder: give the folder of a finished training run")
+    if runtimes:
+        add_runtimes(run_dir / "merged")
     texts, staged = {*forbidden_texts, *(training_texts(load_run(run_dir)) if text_scan else ())}, []
     targets = {"repo_id": repo_id, "adapter_repo_id": f"{repo_id}-adapter"}
     for part, target in zip(("merged", "adapter"), targets.values(), strict=True):
@@ -60,7 +66,7 @@ def publish_run(
             check_repo_id(target)
             summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, targets, replace=True)
             staged.append({"repo_id": target, **summary})
-    load_merged(run_dir / "staged" / "merged")
+    prove(load_merged(run_dir / "staged" / "merged"), run_dir / "staged" / "merged")
     if (run_dir / "adapter").is_dir():
         load_adapter(run_dir / "staged" / "adapter", load_backbone(base_of(run_dir / "adapter")))
     return staged if dry_run else [push(each["folder"], each["repo_id"], private=private, **hub) for each in staged]

@@ -18,6 +18,7 @@ from dataset_scripts.base.hub import check_ready
 from modeling.base.adapters import count_parameters
 from modeling.base.cards import write_cards
 from modeling.base.grid import write_grid
+from modeling.base.names import missing_runtimes
 from modeling.base.publish import publish_run, release, training_texts
 from modeling.base.recipe import Recipe
 from modeling.base.results import evaluate_run, print_report
@@ -67,7 +68,9 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if recipe.release:
         print(f"released as {release(system, results, training_texts(recipe))}")
     if recipe.push_to_hub:
-        for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, private=recipe.private):
+        for pushed in publish_run(
+            recipe.run_dir, recipe.push_to_hub, private=recipe.private, runtimes=not missing_runtimes()
+        ):
             print(f"published {pushed['url']}", "(unchanged)" if pushed["unchanged"] else f"at {pushed['commit']}")
     return results
 

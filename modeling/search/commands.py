@@ -18,7 +18,7 @@ from huggingface_hub.utils import disable_progress_bars
 from dataset_scripts.base import cli
 from dataset_scripts.base.files import write_json
 from dataset_scripts.base.tables import OUTPUTS, check_output, markdown, write_table
-from modeling.base.names import check_model
+from modeling.base.names import check_model, check_runtime
 from modeling.base.recipe import axis_values
 
 if TYPE_CHECKING:
@@ -93,6 +93,13 @@ def embed(
         Literal["both", "side"],
         typer.Option(help="side: the model alone, in half the time and space, without its base for the topic."),
     ] = "both",
+    backend: Annotated[
+        Literal["torch", "onnx", "openvino"],
+        typer.Option(help="What computes the model, also when the index is asked; onnx and openvino are faster."),
+    ] = "torch",
+    precision: Annotated[
+        Literal["fp32", "bf16", "int8"], typer.Option(help="int8 of onnx, bf16 of openvino: faster still, less exact.")
+    ] = "fp32",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Discard an index of other texts or another model.")
     ] = False,
@@ -108,6 +115,11 @@ def embed(
     ] = None,
 ) -> None:
     """Embed a collection of texts, once. The same command continues what was interrupted."""
+    check_runtime(backend, precision)
+    if add and backend != "torch":
+        raise ValueError("--backend: rows are added by the one that the index was made with")
+    if engine and backend != "torch":
+        raise ValueError("--engine: its workers compute with torch, without --backend")
     from modeling.search.index import MODEL, Index
     from modeling.search.texts import Counts
 
@@ -128,6 +140,7 @@ def embed(
     else:
         options |= {"max_characters": max_characters, "overwrite": overwrite, "lens": lens}
         options |= {"engine": engine is not None, "workers": workers}
+        options |= {"backend": backend, "precision": precision}
         index = Index.build(source, out, model=model or MODEL, **options)
     part = index.facts["parts"][-1]
     print(f"\n{Counts(**part['counts']).describe(part['source'])}")

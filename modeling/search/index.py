@@ -117,6 +117,8 @@ class Index:
         lens: Lens = "both",
         engine: bool = False,
         workers: int | None = None,
+        backend: str = "torch",
+        precision: str = "fp32",
         **reading: Any,
     ) -> Self:
         """Embeds a source of texts; continues what was interrupted, replaces what is damaged, repeats nothing else.
@@ -135,6 +137,8 @@ class Index:
             engine: Embed a model that is given by its name with the engine of this process (`modeling.search.scale`),
                 to vectors of half precision, which stay beside the index as Parquet files, too.
             workers: Of the engine; by default one for each GPU, or else each core.
+            backend: With `precision`, what computes a model that is given by name, now and when the index is asked;
+                see `modeling.base.models.load_model`.
 
         Raises:
             ValueError: If the source cannot be read, or `out` holds something else; the message says what.
@@ -146,9 +150,10 @@ class Index:
         if entries and not entries & {FACTS, EMBEDDED}:
             raise ValueError(f"-o {folder} is not empty and no index: choose another folder")
         collection = read_texts(source, max_characters=max_characters, **reading)
-        name, model = _place(model), _load(model, 2 if lens == "both" else 1)
+        name, model = _place(model), _load(model, 2 if lens == "both" else 1, backend, precision)
         facts = {"model": name, "lenses": _lenses(model), "max_seq_length": getattr(model, "max_seq_length", None)}
         facts |= {"max_characters": max_characters, "columns": collection.columns, "parts": [_part(collection)]}
+        facts |= {"backend": backend, "precision": precision}
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / LOCK):
             stored, old = _facts(folder), None
@@ -256,7 +261,7 @@ class Index:
     def model(self) -> Any:
         """What made the vectors, loaded when first needed; raises a ValueError if it is another model now."""
         name = self.facts["model"] if self._model is None else self._model
-        model = _load(name, self.lenses)
+        model = _load(name, self.lenses, *_runtime(self.facts))
         if reason := self._unlike(model):
             raise ValueError(
                 f"{self.folder} was made with {self.facts['model']!r}, and {_place(name)!r} is another model "
@@ -439,14 +444,19 @@ def probe(model: Any) -> np.ndarray:
     return np.stack([f(list(PROBED), **options) for each in models for f in (each.encode_query, each.encode_document)])
 
 
-def _load(model: Any, lenses: int) -> Any:
+def _runtime(facts: dict[str, Any]) -> tuple[str, str]:
+    """Backend and precision of an index; one of before there was a choice has torch's."""
+    return facts.get("backend", "torch"), facts.get("precision", "fp32")
+
+
+def _load(model: Any, lenses: int, backend: str, precision: str) -> Any:
     """A model, and beside it its base where two lenses are wanted and it has one; or the model that was given."""
     if not isinstance(model, str | Path):
         return model
     from modeling.base.models import load_model  # imports torch; what is cheap to check was checked before
     from modeling.search.lenses import load_lenses
 
-    return load_lenses(model) if lenses == 2 else load_model(model)
+    return (load_lenses if lenses == 2 else load_model)(model, backend, precision)
 
 
 def _lenses(model: Any) -> int:
@@ -478,6 +488,9 @@ def _place(model: Any) -> str | None:
 def _differences(stored: dict[str, Any], facts: dict[str, Any], unlike: str | None) -> list[str]:
     """In what an index differs from what it would be now; each entry says what was and what is."""
     changes = [f"the model was {stored['model']!r} and is {facts['model']!r} now ({unlike})"] if unlike else []
+    ran, runs = _runtime(stored), _runtime(facts)
+    if ran != runs and (unlike or "int8" in (*ran, *runs)):
+        changes.append(f"it was computed by {' in '.join(ran)} and is by {' in '.join(runs)} now")
     for name, column in stored["columns"].items():
         if column != (now := facts["columns"][name]):
             changes.append(f"the column of the {name} was {column!r} and is {now!r} now")

@@ -16,7 +16,7 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor
 
 from modeling.base.adapters import read_fingerprint
-from modeling.base.models import adapter_folder, base_of, load_backbone, load_model
+from modeling.base.models import adapter_folder, base_of, in_runtime, load_backbone, load_model
 
 Lens = Literal["both", "side", "topic"]
 SIDE = 0.7  # weight of the side's cosine beside the topic's
@@ -60,9 +60,12 @@ class TwoLenses(SentenceTransformer):
         return super().state_dict(*arguments, **options) | topic
 
 
-def load_lenses(source: str | Path) -> SentenceTransformer:
-    """Loads an adapted encoder beside its base; the model alone where there is no adapter, or heads are beside it."""
-    model = load_model(source)
+def load_lenses(source: str | Path, *runtime: str) -> SentenceTransformer:
+    """Loads an adapted encoder beside its base; the model alone where there is no adapter, or heads are beside it.
+
+    `runtime` are the backend and precision of `load_model`.
+    """
+    model = load_model(source, *runtime)
     try:
         folder = adapter_folder(source)
     except ValueError:  # a base, a merged or a foreign model
@@ -70,9 +73,10 @@ def load_lenses(source: str | Path) -> SentenceTransformer:
     if "modules" in read_fingerprint(folder):
         return model
     try:
-        return TwoLenses(model, load_backbone(base_of(folder)))
+        base = load_backbone(base_of(folder))
     except ValueError as error:
         raise ValueError(f"{source} needs its base for the topic; --lens side embeds without it. {error}") from error
+    return TwoLenses(model, in_runtime(base, *runtime) if runtime else base)
 
 
 def weigh(vectors: np.ndarray, side: float = SIDE, crowded: float = CROWDED) -> np.ndarray:
