@@ -281,22 +281,26 @@ def test_command_line(run_dir, signed_in, tmp_path, monkeypatch):
     assert missed.exit_code == 2 and "opinion corpus build kialo RAW -o data/kialo" in missed.stderr
     shutil.rmtree(run_dir / "adapter")
     (run_dir / "merged" / "training_args.bin").write_bytes(b"\x80\x04.")
-    dry = opinion("publish", "model", run_dir, "org/tiny", "--dry-run").stdout
+    dry = opinion("publish", "model", run_dir, "org/tiny", "--dry-run", "--without-runtimes").stdout
     assert dry.startswith("org/tiny: would send 1_Pooling/config.json, 2_Normalize/config.json, README.md, ")
     assert dry.endswith("; skipped: training_args.bin\n")
     assert signed_in.requests == []
     count = len(dry.split("; skipped")[0].split(", "))
-    sent = opinion("publish", "model", run_dir, "org/tiny", "--private").stdout
+    sent = opinion("publish", "model", run_dir, "org/tiny", "--private", "--without-runtimes").stdout
     oid = signed_in.commits("org/tiny")[-1]["oid"]
     assert sent == f"{signed_in.url}/org/tiny: {count} files sent, commit {oid}\n"
     assert signed_in.repositories["model", "org/tiny"]["private"] is True
     write_text(tmp_path / "texts.txt", "its adapter is: org/tiny-adapter\n")
-    refused = opinion("publish", "model", run_dir, "org/tiny", "--forbidden-texts", tmp_path / "texts.txt")
+    options = ("--without-runtimes", "--forbidden-texts", tmp_path / "texts.txt")
+    refused = opinion("publish", "model", run_dir, "org/tiny", *options)
     assert refused.exit_code == 2 and "- README.md: holds 1 training text(s)" in refused.stderr
     assert signed_in.unknown == []
 
 
-def test_from_training_to_the_hub_nothing_is_loaded_twice(signed_in, tiny_base, tiny_data, tmp_path, loads):
+def test_from_training_to_the_hub_nothing_is_loaded_twice(
+    signed_in, tiny_base, tiny_data, tmp_path, loads, monkeypatch
+):
+    monkeypatch.setattr("modeling.base.run.missing_runtimes", lambda: ["onnx"])  # which load the model once more
     sources = {"data": tiny_data, "similarity": tiny_data}
     sources |= dict.fromkeys(("replay", "filter_pairs", "filter_triplets"))
     places = {"base": tiny_base, "base_id": "org/tiny", "cache_dir": tmp_path / "cache", "output_dir": tmp_path}
