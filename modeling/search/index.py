@@ -171,7 +171,7 @@ class Index:
                 from modeling.search.scale import embed
 
                 parts = folder / EMBEDDED / f"parts-{identity(model)}-{collection.digest[:16]}-{batch_size}"
-                load = partial(_load, name, _lenses(model))
+                load = partial(_load, name, _lenses(model), backend, precision)
                 by_engine = partial(embed, load=load, folder=parts, batch_size=batch_size, workers=workers)
             return cls._write(folder, collection.rows, facts, model, old, batch_size, by_engine)
 
