@@ -46,6 +46,7 @@ def answer(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *inputs, **options)
         except (ValueError, OSError) as error:
             said = re.sub(rf"{re.escape(str(self.folder))}/(?:[^/\s]+/)*", "", str(error))
+            said = said.replace(f"{self.served.parent}/", "") if self.served else said
             raise gr.Error(html.escape(said), duration=None, print_exception=False) from None
 
     return answered
@@ -70,7 +71,8 @@ class Answers:
         served: Path | None,
         max_rows: int,
     ) -> None:
-        self.models, self.choice, self.folder, self.served, self.max_rows = models, choice, folder, served, max_rows
+        self.models, self.choice, self.folder, self.max_rows = models, choice, folder, max_rows
+        self.served = served and served.expanduser().resolve()
         self.visitors: dict[str, Visitor] = {}
 
     def visitor(self, request: gr.Request) -> Visitor:
@@ -132,9 +134,11 @@ class Answers:
         visitor = self.visitor(request)
         if visitor.texts is None:
             raise ValueError(NO_TEXTS)
+        if text is None:
+            raise ValueError("which column holds the texts? Choose it")
         progress(0, "embedding")
-        visitor.columns = (text, None if group == NO_GROUPS else group)
-        return visitor.embed(self.models[name], name, self.max_rows), self.status(request)
+        source = visitor.texts, text, None if group == NO_GROUPS else group
+        return visitor.embed(self.models[name], name, self.max_rows, source), self.status(request)
 
     @answer
     def switch(self, request: gr.Request, name: str, progress: Any = TRACKED) -> str:
@@ -147,7 +151,7 @@ class Answers:
     @answer
     def ask(self, statement: str, top: float, lens: str, request: gr.Request) -> str:
         """The texts that are most similar to a statement, near-identical ones as one."""
-        index = self.index(request, lens=lens)
+        index = self.index(request, lens=None if lens == "both" else lens)  # one of one lens has no other
         hits = duplicates.ask(index, [statement], int(top))
         return _table(shown(hits, index.groups).drop(columns="statement")) + self._download(hits, "hits.csv")
 

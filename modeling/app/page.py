@@ -59,7 +59,11 @@ def serve(
     looks = {"theme": gr.themes.Default(font="sans-serif"), "css": CSS, "footer_links": [], "quiet": True}
     with tempfile.TemporaryDirectory(prefix="opinion-", ignore_cleanup_errors=True) as folder:
         os.environ["GRADIO_TEMP_DIR"] = f"{folder}/uploads"
-        page = build(Answers(load_models(models), models, Path(folder), index, max_rows))
+        loaded = load_models(models)
+        if index and (reason := (opened := Index.open(index))._unlike(loaded[opened.facts["model"]])):
+            cure = "embed the texts again, without --lens and --precision"
+            raise ValueError(f"{index} cannot be asked by its model as the page has it ({reason}): {cure}")
+        page = build(Answers(loaded, models, Path(folder), index, max_rows))
         page.queue(api_open=False, max_size=50)
         where = {"server_name": host, "server_port": port, "prevent_thread_lock": True}
         _, url, _ = page.launch(max_file_size=max_upload, **where, **closed, **looks)

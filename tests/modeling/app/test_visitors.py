@@ -23,6 +23,12 @@ def test_a_visitor_s_texts(tmp_path, tiny_base):
     assert own.ask("we love the trams")["text"].tolist() != served.ask("we love the trams")["text"].tolist()
     visitor.embed(load_model(tiny_base), str(tiny_base), 1)  # nothing is embedded
     assert visitor.index == served.folder
+    table = visitor.bring(tmp_path / "a.csv")
+    assert not (tmp_path / "a.csv").exists() and table.is_file()
+    with pytest.raises(ValueError, match="no_such_column"):
+        visitor.embed(other, "other", 12, (table, "no_such_column", None))
+    visitor.embed(other, "other", 12)  # of what is asked still, the served one
+    assert visitor.name == "served" and len(Index.open(visitor.index)) == 12
 
     class Leaving(type(other)):
         """A model that is at work when the visitor leaves."""
@@ -32,8 +38,6 @@ def test_a_visitor_s_texts(tmp_path, tiny_base):
             return super().encode_document(*arguments, **options)
 
     other.__class__ = Leaving
-    visitor.texts, visitor.columns = visitor.bring(tmp_path / "a.csv"), ("text", None)
-    assert not (tmp_path / "a.csv").exists() and visitor.texts.is_file()
     with pytest.raises(OSError):
-        visitor.embed(other, "another", 12)
+        visitor.embed(other, "another", 12, (table, "text", None))
     assert not folder.exists() and served.folder.is_dir()
