@@ -126,6 +126,8 @@ def load(
             export(model, fresh, [(backend, precision)])
             if not (fresh / name).is_file():
                 raise ValueError(f"{precision} loses more than {LOSS} of a measure of this model: use fp32")
+            if name != FILES["onnx", "fp32"]:  # of which it was made
+                (fresh / FILES["onnx", "fp32"]).unlink()
     return replaced(model, folder / name, precision)
 
 

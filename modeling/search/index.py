@@ -209,7 +209,8 @@ class Index:
 
         part, texts = folder / uuid.uuid4().hex[:12], rows["text"].chunk(0).dictionary
         vectors = Vectors(getattr(model, "index_encoder", model), folder / EMBEDDED, "document")
-        if not by_engine and old is not None and not old._unlike(model):
+        same = old is not None and _runtime(old.facts) == _runtime(facts) and not old._unlike(model)
+        if same and not by_engine:
             known = pc.index_in(texts, value_set=old.texts).drop_null().to_numpy()
             width = old.lenses * old.facts["dimension"]  # without the crowding, which is of a whole collection
             for block in np.split(known, range(nearest.BLOCK, len(known), nearest.BLOCK)):

@@ -111,8 +111,13 @@ def test_an_index_is_asked_by_the_runtime_that_it_was_made_with(run_dir, tmp_pat
     index = Index.open(tmp_path / "index")
     assert index.lenses == 2 and index.model[0].model.inputs and index.model.topic[0].model.inputs
     assert index.ask(TEXTS[1], top=1)["text"].tolist() == TEXTS[1:2]
+    assert {path.name for path in runtimes.CACHE.rglob("*.onnx")} == {"model_qint8_avx512_vnni.onnx"}
     with pytest.raises(ValueError, match="computed by onnx in int8 and is by torch in fp32 now"):
         Index.build(source, tmp_path / "index", model=options["model"])
+    plain, again = (
+        Index.build(source, tmp_path / name, model=options["model"], overwrite=True) for name in ("plain", "index")
+    )
+    assert np.array_equal(plain.vectors, again.vectors)
 
 
 def test_a_runtime_that_is_not_there_is_named_before_torch_is_imported(monkeypatch, tmp_path):
