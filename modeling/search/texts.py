@@ -174,11 +174,12 @@ def open_source(
         if not path.is_dir() and (name.endswith((*READERS, ".txt")) or path.is_absolute()):
             beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
             raise ValueError(f"{path} does not exist: check the path{suggest(path.name, beside)}")
-        if not (path / "README.md").exists() and any(path.rglob("*.parquet")):  # that no build wrote
-            return _parquet(path, encoding)
-        return _data_set(str(path) if path.is_dir() else str(source), config, split, cache_dir)
+        if (path / "README.md").exists() or not any(path.rglob("*.parquet")):
+            return _data_set(str(path) if path.is_dir() else str(source), config, split, cache_dir)
     if config or split:
         raise ValueError(f"{path} has no configurations or splits: leave out --config and --split")
+    if path.is_dir():  # of Parquet files, which no build wrote
+        return _parquet(path, encoding)
     for ending, reader in READERS.items():
         if name.endswith(ending):
             return reader(path, encoding)

@@ -87,6 +87,8 @@ def test_a_built_folder_with_classes_by_name(tiny_data, tmp_path):
         open_source(tiny_data, cache_dir=tmp_path)
     with pytest.raises(ValueError, match="no split 'dev'; it has train, validation, test"):
         open_source(tiny_data, config="pairs", split="dev", cache_dir=tmp_path)
+    with pytest.raises(ValueError, match="no configurations or splits"):
+        open_source(tiny_data / "pairs", split="test")
 
 
 @pytest.mark.parametrize(
