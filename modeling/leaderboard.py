@@ -69,7 +69,7 @@ class StanceSeparation(CorpusTask, AbsTaskPairClassification):
     metadata = TaskMetadata(
         name="StanceSeparation",
         description="Pairs of arguments of one discussion that agree or oppose each other.",
-        reference="https://aclanthology.org/2024.emnlp-main.1299/",
+        reference="https://aclanthology.org/2024.emnlp-main.1171/",
         dataset={"path": "demo", "revision": "main"},
         type="PairClassification",
         category="t2t",

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from dataset_scripts.base.files import read_json, write_text
 from dataset_scripts.base.hub import publish_folder
 from modeling.base.models import recorded_base
-from modeling.base.names import RELEASED, released_models
+from modeling.base.names import BUNDLED, BUNDLED_ID, RELEASED, released_models
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("dataset_scripts", "metrics", "modeling", "model_cards")
@@ -81,7 +81,7 @@ def make_space(folder: Path, models: Sequence[str]) -> Path:
         sdk_version=version("gradio"),
         app_file="app.py",
         license="apache-2.0",
-        models=sorted({*map(recorded_base, ours), *set(models) - {*ours}}),
+        models=sorted({*map(recorded_base, ours), *(BUNDLED_ID if n == BUNDLED else n for n in {*models} - {*ours})}),
     )
     text = TEXT.format(title=title, version=version("opinion-transformers"), licences=said)
     SpaceCard(f"---\n{card}\n---\n{text}").save(folder / "README.md")
