@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -238,8 +239,10 @@ def _write_graph(model: SentenceTransformer, file: Path) -> None:
 
 
 def _write_int8(graph: Path, file: Path, spared: list[str]) -> None:
+    folders = sys.path.copy()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    sys.path[:] = folders  # without a folder of the library's own, whose metrics.py would hide our metrics/
     with _quietly():
         quantize_dynamic(
             graph, file, ["MatMul", "Gather"], per_channel=True, weight_type=QuantType.QInt8, nodes_to_exclude=spared

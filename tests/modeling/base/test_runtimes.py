@@ -101,6 +101,7 @@ def test_int8_that_loses_too_much_is_not_written(run_dir, monkeypatch, tmp_path)
     table = runtimes.export(load_model(run_dir), tmp_path / "all")
     assert not (tmp_path / "all" / FILES["onnx", "int8"]).exists() and "int8" not in set(table["precision"])
     assert (tmp_path / "all" / FILES["openvino", "fp32"]).exists()
+    assert not [folder for folder in sys.path if "onnxruntime" in folder]  # its metrics.py would be found before ours
 
 
 def test_an_index_is_asked_by_the_runtime_that_it_was_made_with(run_dir, tmp_path):
