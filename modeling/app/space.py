@@ -79,6 +79,7 @@ def make_space(folder: Path, models: Sequence[str]) -> Path:
         colorTo="red",
         sdk="gradio",
         sdk_version=version("gradio"),
+        python_version="3.11",  # or a Space has an older one
         app_file="app.py",
         license="apache-2.0",
         models=sorted({*map(recorded_base, ours), *(BUNDLED_ID if n == BUNDLED else n for n in {*models} - {*ours})}),

@@ -50,7 +50,8 @@ def test_folder_is_a_space(name):
     assert str(card) == (folder / "README.md").read_text(encoding="utf-8") and SpaceCardData(**front).to_dict() == front
     assert front["title"].lower().replace(" ", "_") == name or front["title"] == "SgTS"
     assert len(front["description"]) > 80 and front["license"] == "apache-2.0" and front["pinned"] is False
-    assert (front["sdk"], front["app_file"], front["tags"]) == ("gradio", "app.py", ["evaluate", "metric"])
+    assert (front["sdk"], front["app_file"], front["python_version"]) == ("gradio", "app.py", "3.11")
+    assert front["tags"] == ["evaluate", "metric"]
     hub_colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
     assert {front["colorFrom"], front["colorTo"]} <= hub_colours
     assert module(name)._CITATION.strip() in card.text

@@ -21,7 +21,7 @@ def test_a_space_runs_where_it_is_downloaded(server, serve, visit, tmp_path, roo
     options = {"repo_type": "space", "cache_dir": tmp_path / "cache", **hub}
     folder = snapshot_download("org/page", local_dir=tmp_path / "page", **options)
     card = SpaceCard.load(f"{folder}/README.md")
-    assert (card.data.sdk, card.data.app_file) == ("gradio", "app.py")
+    assert (card.data.sdk, card.data.app_file, card.data.python_version) == ("gradio", "app.py", "3.11")
     assert card.data.models == ["sentence-transformers/all-MiniLM-L6-v2"]
     assert "publish space org/page" in card.text and "stance-minilm cc-by-sa-4.0" in card.text
     assert sum(each["size"] for each in server.files("org/page", "space").values()) < 10e6
