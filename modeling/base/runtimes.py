@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import shutil
 import sys
 import tempfile
@@ -33,6 +34,10 @@ from dataset_scripts.base.sources import DEMO, load_split, source_name
 from dataset_scripts.base.tables import markdown
 from modeling.base.adapters import PROBES, load_merged
 from modeling.base.names import RELEASED
+
+# neither library is to tell its maker who computes what, which both do unless they are kept from it
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+sys.modules.setdefault("openvino_telemetry", None)
 
 logger = logging.getLogger(__name__)
 Compute = Callable[[Mapping[str, np.ndarray]], np.ndarray]

@@ -157,3 +157,9 @@ print("RESULT", *load_model("org/tiny", "onnx", "int8").encode({TEXTS[1]!r}))
     found = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("RESULT")]
     assert found, done.stderr
     assert np.allclose(np.array(found[0], float), load_model(run_dir, "onnx", "int8").encode(TEXTS[1]), atol=1e-6)
+
+
+def test_no_runtime_tells_its_maker_that_it_is_used(tmp_path):
+    code = "from modeling.base import runtimes; import onnxruntime, openvino; openvino.Core()"
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"HOME": str(tmp_path)}, check=True)
+    assert not list(tmp_path.glob("intel")) and not list(tmp_path.glob(".cache/Microsoft"))
