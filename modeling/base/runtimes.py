@@ -128,6 +128,7 @@ def load(
             logger.warning("%s; it is exported again", error)
     folder = cache / Path(name).stem
     if not (folder / name).is_file():
+        logger.warning("exporting to %s in %s, once: some minutes on a small machine", backend, precision)
         with atomic_folder(folder) as fresh:
             export(model, fresh, [(backend, precision)])
             if not (fresh / name).is_file():

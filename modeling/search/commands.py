@@ -286,7 +286,7 @@ def axis(
     texts = read_coded(opened, coded, text_column, label_column) if coded else None
     result = opened.axis(positive, negative, min_similarity, texts, learn)
     facts = result.facts
-    print(f"{result.verdict}\n" if coded else "")
+    print(f"{result.verdict}\n")
     if coded:
         _print_measured(result)
     print(f"{facts['kept']:,} of {facts['rows']:,} rows; cosine between the two sides {facts['side_cosine']:.2f}")
@@ -298,8 +298,6 @@ def axis(
         names = {"first": facts["first"], "second": facts["second"]}
         print(f"\n{result.separation}\n\n{markdown(result.difference.rename(columns=names), WIDTH)}\n")
         print(f"estimate: {names['first']} - {names['second']}; low, high: its 95 % interval (bootstrap of texts)")
-    if not coded:
-        print(result.verdict)
     if result.wordings is not None:
         pair = f" (AUROC of {names['first']} above {names['second']})" if result.difference is not None else ""
         print(f"\nsingle wordings: auroc_groups{pair}, auroc_coded (of coded texts for above those against)")
