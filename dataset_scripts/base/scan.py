@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,15 +23,14 @@ from PIL import Image
 from safetensors import safe_open
 
 _COMMON = frozenset({".json", ".txt", ".md", ".png", ".yaml"})
-SUFFIXES = {
-    "model": _COMMON | {".safetensors"},
-    "dataset": _COMMON | {".parquet"},
-    "space": _COMMON | {".csv", ".py", ".safetensors"},
-}
+SUFFIXES = {"model": _COMMON | {".safetensors"}, "dataset": _COMMON | {".parquet"}, "space": _COMMON | {".py"}}
 # of tokenizers that have no other form: BERTweet, XLM-R, T5
 _VOCABULARIES = {"model": frozenset({"bpe.codes", "sentencepiece.bpe.model", "spiece.model"})}
-# of a model only: folder -> what the runtime of its name reads there
-_RUNTIMES = {"onnx": (".onnx",), "openvino": (".xml", ".bin")}
+# folder -> what may lie there alone: what a runtime reads, and the examples and adapters of the page
+_PLACED = {
+    "model": {"onnx": (".onnx",), "openvino": (".xml", ".bin")},
+    "space": {"docs": (".csv",), "model_cards/*": (".safetensors",)},
+}
 _WORD_LISTS = ("vocab.txt", "bpe.codes", ".model")
 _KEY_WORDS, _BEGINNING = 5, 120  # characters, of a text, in which that many words usually are
 
@@ -122,8 +122,9 @@ def scan(
 
 
 def _is_published(path: Path, repo_type: str) -> bool:
-    runtime = _RUNTIMES.get(str(path.parent), ()) if repo_type == "model" else ()
-    return path.suffix in (*SUFFIXES[repo_type], *runtime) or path.name in _VOCABULARIES.get(repo_type, ())
+    placed = [kinds for place, kinds in _PLACED.get(repo_type, {}).items() if fnmatch(path.parent.as_posix(), place)]
+    suffixes = SUFFIXES[repo_type].union(*placed)
+    return path.suffix in suffixes or path.name in _VOCABULARIES.get(repo_type, ())
 
 
 def _text(path: Path) -> str:

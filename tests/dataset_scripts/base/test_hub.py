@@ -192,5 +192,6 @@ def test_a_trusted_publisher_has_a_token_for_each_repository(server, clean, monk
         assert push(server, clean, name, token=None)["uploaded"] == len(PUBLISHED)
     assert list(server.publishers.values()) == repositories[:2]
     (clean / "app.py").write_text("")
+    (clean / "model.safetensors").unlink()  # which no metric has
     push(server, clean, "org/sgts", repo_type="space", token=None)
     assert list(server.publishers.values())[-1] == "spaces/org/sgts"
