@@ -8,6 +8,7 @@ The measures are those of `metrics/` and of the evaluators here, computed by mte
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from metrics.stance_kl_divergence.stance_kl_divergence import stance_kl_divergen
 from modeling.bipolar.candidates import Candidates, sample
 
 TEST, ALL, ENGLISH = "test", "default", ["eng-Latn"]  # split and subset, as mteb names them
+# what all tasks have in common; the data set is named when the task has its corpus
+described = partial(TaskMetadata, dataset={"path": "demo", "revision": "main"}, category="t2t")
 
 
 class CorpusTask(AbsTask):
@@ -41,10 +44,10 @@ class CorpusTask(AbsTask):
     ) -> None:
         self.source, self.limit, self.cache_dir = str(source), limit, cache_dir
         name = source_name(self.source)  # a local path goes into no result
-        described = {"name": f"{self.metadata.name} ({name}{f', {limit} rows' if limit else ''})"}
+        own = {"name": f"{self.metadata.name} ({name}{f', {limit} rows' if limit else ''})"}
         # mteb keeps results by name: those of two corpora, or of a sample, are not one
-        described["dataset"] = {"path": name, "revision": "main"}
-        self.metadata = self.metadata.model_copy(update=described)
+        own["dataset"] = {"path": name, "revision": "main"}
+        self.metadata = self.metadata.model_copy(update=own)
         super().__init__(**options)
 
     def load_data(self, *args: Any, **options: Any) -> None:
@@ -66,13 +69,11 @@ class StanceSeparation(CorpusTask, AbsTaskPairClassification):
     """
 
     config, label_column_name = "pairs", "label"
-    metadata = TaskMetadata(
+    metadata = described(
         name="StanceSeparation",
         description="Pairs of arguments of one discussion that agree or oppose each other.",
         reference="https://aclanthology.org/2024.emnlp-main.1171/",
-        dataset={"path": "demo", "revision": "main"},
         type="PairClassification",
-        category="t2t",
         eval_langs=ENGLISH,
         main_score="auroc",
     )
@@ -86,13 +87,11 @@ class OpinionSimilarity(CorpusTask, AbsTaskSTS):
     """Do cosines of opinions on one aspect agree with people's scores? Pearson correlation, the mean of two domains."""
 
     config, min_score, max_score = "opinions", 0, 4
-    metadata = TaskMetadata(
+    metadata = described(
         name="OpinionSimilarity",
         description="Pairs of opinions from reviews with people's mean score of how far they say the same.",
         reference="https://aclanthology.org/2021.newsum-1.9/",
-        dataset={"path": "demo", "revision": "main"},
         type="STS",
-        category="t2t",
         eval_langs={"laptop": ENGLISH, "restaurant": ENGLISH},
         main_score="cosine_pearson",
     )
@@ -110,13 +109,11 @@ class CounterArguments(CorpusTask, AbsTaskRetrieval):
     """
 
     config, ignore_identical_ids, k_values = "counters", True, (1, 10, 100)
-    metadata = TaskMetadata(
+    metadata = described(
         name="CounterArguments",
         description="Arguments of debates, each of which asks for its best counter-argument among all of a portal.",
         reference="https://aclanthology.org/P18-1023/",
-        dataset={"path": "demo", "revision": "main"},
         type="Retrieval",
-        category="t2t",
         eval_langs=ENGLISH,
         main_score="hit_rate_at_1",
     )
