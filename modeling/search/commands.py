@@ -118,8 +118,6 @@ def embed(
     check_runtime(backend, precision)
     if add and backend != "torch":
         raise ValueError("--backend: rows are added by the one that the index was made with")
-    if engine and backend != "torch":
-        raise ValueError("--engine: its workers compute with torch, without --backend")
     from modeling.search.index import MODEL, Index
     from modeling.search.texts import Counts
 

@@ -36,7 +36,7 @@ class Actor:
         from huggingface_hub.utils import disable_progress_bars
 
         disable_progress_bars()  # of weights that are loaded
-        torch.set_num_threads(1)  # the vectors of many threads depend on how many
+        torch.set_num_threads(1)  # and other runtimes': the vectors of many threads depend on how many
         model = self.load()
         return getattr(model, "index_encoder", model).encode_document
 
