@@ -13,7 +13,7 @@ demo: $(READY)
 test: $(READY)
 	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y chromium; } \
 		> /dev/null 2>&1 || echo 'no Chromium here: the tests of the page are skipped'
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -7,6 +7,8 @@ from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+if "PYTEST_XDIST_WORKER" in os.environ:  # as many processes as cores: more threads would only wait for each other
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
