@@ -1,8 +1,7 @@
 """Alignment precision: of the texts an opinion query retrieves, how many were written by the query's own side?
 
 Ghafouri et al., "Stance-Aware Sentence Transformers for Opinion Mining" (EMNLP 2024), Section 5.3, Tables 4 and 8. The
-module takes numbers and group labels, never a model. It adds the base rate, without which a precision says little, and
-precision at k, which does not depend on the scale of an encoder's cosines.
+module takes numbers and group labels, never a model.
 """
 
 from collections import Counter
@@ -41,14 +40,8 @@ Examples:
     >>> scores = alignment.compute(
     ...     predictions=[0.9, 0.8, 0.7, 0.2], references=["D", "R", "D", "R"], target="D", threshold=0.75, k=1
     ... )
-    >>> for name, value in scores.items():
-    ...     print(name, value)
-    alignment_precision 0.5
-    precision 0.5
-    retrieved 2
-    counts {'D': 1, 'R': 1}
-    base_rate 0.5
-    precision_at_k {1: 1.0}
+    >>> scores["alignment_precision"], scores["counts"], scores["base_rate"], scores["precision_at_k"]
+    (0.5, {'D': 1, 'R': 1}, 0.5, {1: 1.0})
 """
 
 _CITATION = r"""
@@ -62,6 +55,7 @@ _CITATION = r"""
 """
 
 TOLERANCE = 1e-4  # a cosine in float32 or float16 may leave [-1, 1] by rounding alone
+COSINES = "pass cosines in [-1, 1]: normalise embeddings before a dot product, turn a distance d into 1 - d"
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -85,12 +79,15 @@ def alignment_precision(predictions, references, target: str, threshold: float, 
     """Share of the texts at or above a similarity threshold whose author belongs to the target group.
     Arguments, keys and errors are those of `AlignmentPrecision`. Source: Ghafouri et al. 2024, Section 5.3, Table 4.
     """
-    predictions, references = as_cosines(predictions), as_groups(references)
+    predictions = as_numbers("predictions", predictions, lambda x: np.abs(x) <= 1 + TOLERANCE, COSINES).clip(-1, 1)
+    references = as_groups(references)
     check_consistent_length(predictions, references)
     totals = Counter(references)
     if not isinstance(target, str) or target not in totals:
         raise ValueError(f"target is {target!r}: pass one of the groups in references, {sorted(totals)}.")
-    counts = Counter(references[i] for i in np.flatnonzero(predictions >= check_threshold(threshold)))
+    if not isinstance(threshold, (int, float, np.number)) or not -1 <= threshold <= 1:
+        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
+    counts = Counter(references[i] for i in np.flatnonzero(predictions >= threshold))
     retrieved = counts.total()
     return {
         "precision": counts[target] / retrieved if retrieved else None,
@@ -113,13 +110,6 @@ def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict
     return {int(cutoff): float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
 
 
-def check_threshold(threshold) -> float:
-    """The threshold as a float in [-1, 1], or a ValueError."""
-    if not isinstance(threshold, (int, float, np.number)) or not -1 <= threshold <= 1:
-        raise ValueError(f"threshold is {threshold!r}: pass the lowest cosine to keep, a number between -1 and 1.")
-    return float(threshold)
-
-
 def as_groups(values) -> list[str]:
     """The group labels as a list of strings; a ValueError names the first entry that is no string."""
     groups = list(values) if np.iterable(values) and not isinstance(values, str) else [values]
@@ -129,19 +119,8 @@ def as_groups(values) -> list[str]:
     return groups
 
 
-def as_cosines(values) -> np.ndarray:
-    """Predictions clipped to [-1, 1], of which none may be further out than `TOLERANCE`."""
-    cosines = as_numbers("predictions", values)
-    fault = (
-        ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
-        "distance d into 1 - d)"
-    )
-    refuse("predictions", cosines, np.abs(cosines) > 1 + TOLERANCE, fault)
-    return np.clip(cosines, -1, 1)
-
-
-def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
+def as_numbers(name: str, values, allowed, cure: str) -> np.ndarray:
+    """Float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first not `allowed`, and the cure."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -149,11 +128,7 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
-    return numbers
-
-
-def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
-    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    bad = ~allowed(numbers)
     if bad.any():
-        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")
+        raise ValueError(f"{name}[{bad.argmax()}] is {numbers[bad.argmax()]:g}: {cure}.")
+    return numbers

@@ -4,10 +4,9 @@ from functools import partial
 from pathlib import Path
 
 import evaluate
-from evaluate.utils import launch_gradio_widget
 
 # The script beside this file, so that the Space works under any owner's name.
 module = evaluate.load(str(Path(__file__).with_name("alignment_precision.py")))
 # The widget has no fields for options: it scores a query of group "A" at the lower of the paper's two thresholds.
 module.compute = partial(module.compute, target="A", threshold=0.6)
-launch_gradio_widget(module)
+evaluate.utils.launch_gradio_widget(module)

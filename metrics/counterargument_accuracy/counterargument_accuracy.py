@@ -42,15 +42,8 @@ Examples:
     >>> scores = counterargument_accuracy.compute(
     ...     predictions=[[4, 7, 2], [5, 1, 3], [6, 0, 2], [3, 1, 4]], references=[[4], [3, 1], [6], [9]], k=[2, 3]
     ... )
-    >>> for name, value in scores.items():
-    ...     print(name, value)
-    counterargument_accuracy 0.5
-    accuracy_at_1 0.5
-    accuracy_at_1_low 0.0
-    accuracy_at_1_high 1.0
-    accuracy_at_k {2: 0.75, 3: 0.75}
-    mean_reciprocal_rank 0.625
-    n 4
+    >>> {name: scores[name] for name in ("counterargument_accuracy", "accuracy_at_k", "mean_reciprocal_rank")}
+    {'counterargument_accuracy': 0.5, 'accuracy_at_k': {2: 0.75, 3: 0.75}, 'mean_reciprocal_rank': 0.625}
 """
 
 _CITATION = r"""
@@ -106,7 +99,7 @@ def counterargument_accuracy(
     errors are those of `CounterargumentAccuracy`. Source: Wachsmuth et al. 2018; Shi et al. 2023, Tables 2 and 3.
     """
     predictions, references = check_rankings(predictions, references)
-    cutoffs = [] if k is None else [whole("k", cutoff, 1) for cutoff in (k if np.iterable(k) else [k])]
+    cutoffs = [] if k is None else [whole("k", cutoff, 1) for cutoff in np.atleast_1d(k)]
     ranks = first_right_ranks(predictions, references)
     low, high = accuracy_interval(
         ranks == 1, group_numbers(groups, len(ranks)), whole("n_bootstrap", n_bootstrap, 0), whole("seed", seed, 0)

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import evaluate
-from evaluate.utils import launch_gradio_widget
 
-# The script beside this file, so that the Space works under any owner's name.
-module = evaluate.load(str(Path(__file__).with_name("sgts.py")))
-launch_gradio_widget(module)
+# the script beside this file, so that the Space works under any owner's name
+evaluate.utils.launch_gradio_widget(evaluate.load(str(Path(__file__).with_name("sgts.py"))))

@@ -1,7 +1,6 @@
 """SgTS, Sentiment-guided Textual Similarity: do embeddings place sentences of equal sentiment polarity close together?
 
-Kim et al., "SentiCSE" (LREC-COLING 2024), Section 2. The module takes numbers, never a model; beside the paper's
-Spearman correlation it reports the highest value it could have had, the share of that which was reached, and AUROC.
+Kim et al., "SentiCSE" (LREC-COLING 2024), Section 2. The module takes numbers, never a model.
 """
 
 import datasets
@@ -36,15 +35,8 @@ Examples:
     >>> import evaluate
     >>> sgts = evaluate.load("metrics/sgts")
     >>> scores = sgts.compute(predictions=[0.9, 0.2, 0.6, 0.7], references=[1, 0, 1, 0])
-    >>> for name, value in scores.items():
-    ...     print(name, round(value, 3))
-    sgts 0.447
-    spearman 0.447
-    ceiling 0.894
-    normalized 0.5
-    auroc 0.75
-    n_same 2
-    n_different 2
+    >>> {name: round(scores[name], 3) for name in ("sgts", "ceiling", "normalized", "auroc")}
+    {'sgts': 0.447, 'ceiling': 0.894, 'normalized': 0.5, 'auroc': 0.75}
 """
 
 _CITATION = r"""
@@ -58,6 +50,7 @@ _CITATION = r"""
 """
 
 TOLERANCE = 1e-4  # a cosine in float32 or float16 may leave [-1, 1] by rounding alone
+COSINES = "pass cosines in [-1, 1]: normalise embeddings before a dot product, turn a distance d into 1 - d"
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
@@ -116,19 +109,14 @@ def spearman_ceiling(n_same: int, n_different: int) -> float:
 
 def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
     """Cosines clipped to [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError."""
-    predictions, references = as_numbers("predictions", predictions), as_numbers("references", references)
+    predictions = as_numbers("predictions", predictions, lambda x: np.abs(x) <= 1 + TOLERANCE, COSINES)
+    references = as_numbers("references", references, lambda x: (x == 0) | (x == 1), "labels must be 0 or 1")
     check_consistent_length(predictions, references)
-    fault = (
-        ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
-        "distance d into 1 - d)"
-    )
-    refuse("predictions", predictions, np.abs(predictions) > 1 + TOLERANCE, fault)
-    refuse("references", references, (references != 0) & (references != 1), ": labels must be 0 or 1")
     return np.clip(predictions, -1, 1), references
 
 
-def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
+def as_numbers(name: str, values, allowed, cure: str) -> np.ndarray:
+    """Float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first not `allowed`, and the cure."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -136,11 +124,7 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
-    return numbers
-
-
-def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
-    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    bad = ~allowed(numbers)
     if bad.any():
-        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")
+        raise ValueError(f"{name}[{bad.argmax()}] is {numbers[bad.argmax()]:g}: {cure}.")
+    return numbers

@@ -1,8 +1,7 @@
 """Stance KL divergence: how far apart do the cosines of agreeing and of opposing pairs lie?
 
 Ghafouri et al., "Stance-Aware Sentence Transformers for Opinion Mining" (EMNLP 2024), Section 5.1 and Table 2. The
-module takes numbers, never a model. By default it compares both groups in the same bins; the authors' own computation,
-which does not, is there to reproduce their table.
+module takes numbers, never a model.
 """
 
 import datasets
@@ -53,6 +52,7 @@ _CITATION = r"""
 """
 
 TOLERANCE = 1e-4  # a cosine in float32 or float16 may leave [-1, 1] by rounding alone
+COSINES = "pass cosines in [-1, 1]: normalise embeddings before a dot product, turn a distance d into 1 - d"
 PSEUDO_COUNT = 0.5  # per bin: Jeffreys' prior for a multinomial
 PAPER_EPSILON = 1e-10
 
@@ -135,19 +135,14 @@ KL_BY_MODE = {"shared": kl_shared_bins, "paper": kl_own_ranges}
 
 def check_pairs(predictions, references) -> tuple[np.ndarray, np.ndarray]:
     """Cosines clipped to [-1, 1] and labels in {0, 1} as float64 arrays of one length, or a ValueError."""
-    predictions, references = as_numbers("predictions", predictions), as_numbers("references", references)
+    predictions = as_numbers("predictions", predictions, lambda x: np.abs(x) <= 1 + TOLERANCE, COSINES)
+    references = as_numbers("references", references, lambda x: (x == 0) | (x == 1), "labels must be 0 or 1")
     check_consistent_length(predictions, references)
-    fault = (
-        ", outside [-1, 1]: pass cosine similarities (normalise the embeddings before a dot product, turn a cosine "
-        "distance d into 1 - d)"
-    )
-    refuse("predictions", predictions, np.abs(predictions) > 1 + TOLERANCE, fault)
-    refuse("references", references, (references != 0) & (references != 1), ": labels must be 0 or 1")
     return np.clip(predictions, -1, 1), references
 
 
-def as_numbers(name: str, values) -> np.ndarray:
-    """Finite float64 numbers of shape `(n,)`, n at least 1, or a ValueError."""
+def as_numbers(name: str, values, allowed, cure: str) -> np.ndarray:
+    """Float64 numbers of shape `(n,)`, n at least 1; a ValueError names the first not `allowed`, and the cure."""
     try:
         # [:] since a lazy column of a dataset is slow to read one entry at a time
         numbers = column_or_1d(np.asarray(values[:], dtype=np.float64), input_name=name)
@@ -155,11 +150,7 @@ def as_numbers(name: str, values) -> np.ndarray:
         raise ValueError(f"{name} must be a flat list or array of numbers: {error}.") from None
     if not numbers.size:
         raise ValueError(f"{name} is empty: there is nothing to score.")
-    refuse(name, numbers, ~np.isfinite(numbers), ": drop or repair missing and infinite entries")
-    return numbers
-
-
-def refuse(name: str, values: np.ndarray, bad: np.ndarray, fault: str) -> None:
-    """Raises a ValueError that names the first bad value, its fault and the cure."""
+    bad = ~allowed(numbers)
     if bad.any():
-        raise ValueError(f"{name}[{bad.argmax()}] is {values[bad.argmax()]:g}{fault}.")
+        raise ValueError(f"{name}[{bad.argmax()}] is {numbers[bad.argmax()]:g}: {cure}.")
+    return numbers

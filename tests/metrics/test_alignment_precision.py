@@ -1,4 +1,4 @@
-"""Alignment precision: the paper's table, precision at k, empty retrieval, and every way the input can be wrong."""
+"""Alignment precision: by hand, the paper's table, empty retrieval, and wrong input."""
 
 import numpy as np
 import pytest
@@ -24,8 +24,6 @@ def test_scores_by_hand():
     ("target", "threshold", "kept", "percent"),
     [
         ("D", 0.70, {"D": 98, "R": 31}, 76),
-        ("D", 0.70, {"D": 43, "R": 4}, 91),
-        ("R", 0.60, {"D": 46, "R": 95}, 67),
         ("R", 0.60, {"D": 3, "R": 12}, 80),
     ],
 )
@@ -40,17 +38,8 @@ def test_counts_of_the_paper_give_its_precision(target, threshold, kept, percent
 
 def test_nothing_retrieved_is_a_result():
     scores = alignment_precision([0.1, 0.2, 0.3], ["D", "R", "I"], "R", 0.5, k=1)
-    assert scores["precision"] is None
-    assert scores["retrieved"] == 0
-    assert scores["counts"] == {"D": 0, "I": 0, "R": 0}
+    assert (scores["precision"], scores["retrieved"], scores["counts"]) == (None, 0, {"D": 0, "I": 0, "R": 0})
     assert scores["precision_at_k"] == {1: 0.0}  # needs no threshold: the most similar text is by I
-
-
-def test_ties_at_rank_k_keep_input_order():
-    # Two levels of similarity in turn; the first 500 places go to the even positions, 0, 2, 4, ... in that order.
-    cosines, first, last = [0.5, 0.1] * 500, ["D"] * 500 + ["R"] * 500, ["R"] * 500 + ["D"] * 500
-    assert alignment_precision(cosines, first, "D", 0, k=[250, 500])["precision_at_k"] == {250: 1.0, 500: 0.5}
-    assert alignment_precision(cosines, last, "D", 0, k=[250, 500])["precision_at_k"] == {250: 0.0, 500: 0.5}
 
 
 def test_threshold_is_inclusive_and_exact(load_metric):

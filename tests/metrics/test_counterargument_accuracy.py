@@ -22,11 +22,6 @@ def test_scores_by_hand():
     }
 
 
-def test_right_ones_may_be_sets_and_rankings_an_array():
-    rankings = np.array([[4, 7], [5, 6]], dtype=np.int32)  # as an index returns its neighbours
-    assert counterargument_accuracy(rankings, [{7, 2}, frozenset([5])], k=2)["accuracy_at_k"] == {2: 1}
-
-
 def accuracy(right, **options):
     """Scores of points of which the given ones have the right candidate in the first place."""
     return counterargument_accuracy([[0] if hit else [1] for hit in right], [[0]] * len(right), **options)
@@ -35,7 +30,7 @@ def accuracy(right, **options):
 def test_interval_by_hand():
     # Resampled accuracy of 100 points of which 40 are right: Binomial(100, .4) / 100. Its 2.5 % and 97.5 % quantiles
     # are 31 and 50 right ones: P(X <= 30) = .0248, P(X <= 31) = .0398; P(X <= 49) = .9729, P(X <= 50) = .9832.
-    scores = accuracy([True] * 40 + [False] * 60, n_bootstrap=100_000)
+    scores = accuracy([True] * 40 + [False] * 60, n_bootstrap=50_000)
     assert (scores["accuracy_at_1_low"], scores["accuracy_at_1_high"]) == (0.31, 0.5)
 
 
@@ -45,6 +40,7 @@ def test_debates_are_resampled_as_a_whole():
     right, debates = [True] * 20 + [False] * 20, ["a"] * 20 + ["b"] * 20
     by_debate, by_point = accuracy(right, groups=debates), accuracy(right)
     assert (by_debate["accuracy_at_1_low"], by_debate["accuracy_at_1_high"]) == (0, 1)
+    assert accuracy(right, groups=["a"] * 40)["accuracy_at_1_low"] is None  # of one debate there is no interval
     assert 0.2 < by_point["accuracy_at_1_low"] < 0.5 < by_point["accuracy_at_1_high"] < 0.8
     assert by_debate["accuracy_at_1"] == by_point["accuracy_at_1"] == 0.5
 
@@ -60,25 +56,14 @@ def test_a_draw_is_scored_over_its_points_not_over_its_debates():
     assert accuracy_interval(np.array([True] * 10), np.array(debates), 200, 0) == (1, 1)
 
 
-def test_one_unit_has_no_interval():
-    assert accuracy([True])["accuracy_at_1_low"] is None
-    one_debate = accuracy([True, False], groups=["a", "a"])
-    assert (one_debate["accuracy_at_1_low"], one_debate["accuracy_at_1_high"]) == (None, None)
-    all_right = accuracy([True, True, True])
-    assert (all_right["accuracy_at_1_low"], all_right["accuracy_at_1_high"]) == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("predictions", "references", "options", "message"),
     [
         ([[1], [2]], [[1]], {}, r"inconsistent numbers of samples: \[2, 1\]"),
         ([[1], [2, 5, 2]], [[1], [2]], {}, r"predictions\[1\] ranks candidate 2 twice"),
         ([[1], [4, -1]], [[1], [2]], {}, r"predictions\[1\] is \[4, -1\]: .* drop the -1"),
-        ([[1], [2.0]], [[1], [2]], {}, r"predictions\[1\] is \[2.0\]"),
-        (None, [[1]], {}, "predictions must be a list with one list of ids per point, not None"),
         ([[1]], [[1]], {"n_bootstrap": -1}, "n_bootstrap is -1: pass a whole number of at least 0"),
         ([[1], [2]], [[1], [2]], {"groups": ["a"]}, "1 groups but 2 points: pass a list with the debate of each point"),
-        ([[1], [2]], [[1], [2]], {"groups": ["a", None]}, r"groups\[1\] is None"),
     ],
 )
 def test_bad_input_is_named(predictions, references, options, message):
