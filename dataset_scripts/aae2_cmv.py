@@ -1,7 +1,5 @@
 """Annotated arguments in brat's format: persuasive essays (Stab and Gurevych, 2017) and threads of ChangeMyView."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +8,7 @@ from pathlib import Path
 from dataset_scripts.base.families import FamiliesCorpus, topic_group
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import ARCHIVES, Member, members
+from dataset_scripts.base.reading import Member, members, named
 from dataset_scripts.base.schema import Item, family_row
 
 STANCES = {"For": True, "Against": False}
@@ -46,10 +44,7 @@ class AAE2CMV(FamiliesCorpus):
     """
 
     METADATA = load_metadata("aae2_cmv")
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return name.endswith((".ann", ".txt", *ARCHIVES))
+    RAW = named(".ann", ".txt")
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         documents: dict[str, Document] = {}

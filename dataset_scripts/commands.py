@@ -4,8 +4,6 @@ opinion corpus list
 opinion corpus build kialo ~/kialo-exports -o data/kialo
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,6 +15,7 @@ import typer
 from dataset_scripts.base import cli
 from dataset_scripts.base.metadata import Metadata, get_corpus, list_corpora, load_metadata
 from dataset_scripts.base.splits import SEED
+from dataset_scripts.base.tables import markdown_rows
 
 
 class Corpora(cli.Group):
@@ -38,11 +37,8 @@ app.add_typer(cli.app("Builds a corpus. `CORPUS --help` shows its configurations
 def print_list() -> None:
     """Shows all corpora with their licence and configurations."""
     records = map(load_metadata, list_corpora())
-    rows = [("corpus", "summary", "licence", "configurations")]
-    rows += [(record.name, record.summary, record.licence, ", ".join(record.configs)) for record in records]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    rows = ((record.name, record.summary, record.licence, ", ".join(record.configs)) for record in records)
+    print(markdown_rows(("corpus", "summary", "licence", "configurations"), rows))
 
 
 def build(

@@ -1,7 +1,5 @@
 """Tweets of the United States Congress with the party of their account, to see whose posts a statement finds."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
@@ -11,7 +9,7 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import members
+from dataset_scripts.base.reading import members, named
 from dataset_scripts.base.schema import TEXTS
 
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json(\.gz)?")
@@ -34,11 +32,8 @@ class Congress(Corpus):
     """
 
     METADATA = load_metadata("congress")
+    RAW = named(".json", ".csv", packed=False)
     FEATURES = {"tweets": TEXTS, "issues": TEXTS}
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return any(kind.fullmatch(name) for kind in (DAY, ACCOUNTS, ISSUES))
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if config == "tweets":

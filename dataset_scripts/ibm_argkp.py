@@ -1,19 +1,15 @@
 """IBM Debater: crowd arguments for and against motions, and their key points (ArgQ-Rank-30k and ArgKP-2021)."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from dataset_scripts.base.families import topic_group
+from dataset_scripts.base.families import TreesCorpus, claim_rows, topic_group
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, normalise
 from dataset_scripts.base.reading import parse_score
 from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES, across, within
-from dataset_scripts.base.trees import TreesCorpus, claim_rows
 
 # what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
 RELEASES = {
@@ -23,28 +19,21 @@ RELEASES = {
 STANCES = {"1": "pro", "-1": "con", "0": "neutral"}
 
 
-class Argument(NamedTuple):
-    """An argument or key point with its stance towards the motion."""
-
-    text: str
-    stance: str
-
-
 @dataclass
 class Motion:
-    """A motion, which the releases call topic, with its arguments by case-folded text and matched key points."""
+    """A motion, which the releases call topic, with arguments and matched key points."""
 
     id: str
     text: str
     split: str
-    arguments: dict[str, Argument] = field(default_factory=dict)
+    arguments: dict[str, tuple[str, str]] = field(default_factory=dict)  # case-folded text -> (text, stance)
     matches: list[tuple[str, str]] = field(default_factory=list)
 
     def sides(self, seed: int) -> tuple[list[str], list[str]]:
         """The texts for and against the motion, shuffled; the order depends on seed and motion alone."""
         shuffled = list(self.arguments.values())
         random.Random(f"{seed}:{self.text}").shuffle(shuffled)
-        return tuple([a.text for a in shuffled if a.stance == stance] for stance in ("pro", "con"))
+        return tuple([text for text, of_text in shuffled if of_text == stance] for stance in ("pro", "con"))
 
 
 class IbmArgKP(TreesCorpus):
@@ -63,7 +52,6 @@ class IbmArgKP(TreesCorpus):
     """
 
     METADATA = load_metadata("ibm_argkp")
-    FEATURES = TreesCorpus.FEATURES
 
     @classmethod
     def find_files(cls, path: Path) -> list[Path]:
@@ -83,15 +71,15 @@ class IbmArgKP(TreesCorpus):
                 add(motions, place, row)
         for motion in motions.values():
             # before sampling, so that the sample is as large as was asked for
-            for key in [key for key, a in motion.arguments.items() if len(a.text.split()) < MINIMUM_WORDS]:
+            for key in [key for key in motion.arguments if len(key.split()) < MINIMUM_WORDS]:
                 del motion.arguments[key]
                 self.dropped.skip(f"argument: shorter than {MINIMUM_WORDS} words", key)
-            texts = {argument.text for argument in motion.arguments.values()}
+            texts = {text for text, _ in motion.arguments.values()}
             motion.matches = [match for match in motion.matches if texts.issuperset(match)]
         return [(motion.split, motion) for motion in motions.values()]
 
     def texts(self, unit: Motion) -> list[str]:
-        return [unit.text, *(argument.text for argument in unit.arguments.values())]
+        return [unit.text, *(text for text, _ in unit.arguments.values())]
 
     def _add_rating(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
         text, stance, split = normalise(row["argument"]), STANCES.get(row["stance_WA"]), SPLIT_NAMES.get(row["set"])
@@ -108,7 +96,7 @@ class IbmArgKP(TreesCorpus):
             "argument: repeated": text.casefold() in motion.arguments,
         }
         if not self.dropped.refuse(place, faults):
-            motion.arguments[text.casefold()] = Argument(text, stance)
+            motion.arguments[text.casefold()] = text, stance
 
     def _add_key_point(self, motions: dict[str, Motion], place: str, row: dict[str, str]) -> None:
         texts, stance = (normalise(row["argument"]), normalise(row["key_point"])), STANCES.get(row["stance"])
@@ -116,17 +104,17 @@ class IbmArgKP(TreesCorpus):
             self.dropped.skip("key point: malformed row", place)
             return
         motion = _motion(motions, row["topic"], "test")
-        stored = [motion.arguments.setdefault(text.casefold(), Argument(text, stance)) for text in texts]
+        stored = [motion.arguments.setdefault(text.casefold(), (text, stance)) for text in texts]
         faults = {
-            "key point: stance differs between the releases": any(argument.stance != stance for argument in stored),
+            "key point: stance differs between the releases": any(of_text != stance for _, of_text in stored),
             "key point: does not match the argument": row["label"] == "0",
         }
         if not self.dropped.refuse(place, faults):
-            motion.matches.append((stored[0].text, stored[1].text))
+            motion.matches.append((stored[0][0], stored[1][0]))
 
     def pairs(self, motion: Motion) -> Rows:
-        for a in motion.arguments.values():
-            yield pair_row(a.text, motion.text, a.stance == "pro", "argument-to-topic", motion.id)
+        for text, stance in motion.arguments.values():
+            yield pair_row(text, motion.text, stance == "pro", "argument-to-topic", motion.id)
         for argument, key_point in motion.matches:
             yield pair_row(argument, key_point, True, "key-point", motion.id)
         pros, cons = motion.sides(self.config.seed)
@@ -148,7 +136,7 @@ class IbmArgKP(TreesCorpus):
 
     def arguments(self, motion: Motion) -> Rows:
         answers = enumerate(motion.arguments.values(), start=1)
-        return claim_rows(motion.id, motion.text, ((f"{motion.id}:{n}", a.stance, a.text) for n, a in answers))
+        return claim_rows(motion.id, motion.text, ((f"{motion.id}:{n}", stance, text) for n, (text, stance) in answers))
 
 
 def _motion(motions: dict[str, Motion], topic: str, split: str) -> Motion:

@@ -1,10 +1,8 @@
 """IMDB: film reviews with stars, positive or negative (Maas et al., 2011)."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ URLS = re.compile(r"(?:.*/)?(train|test)/urls_(pos|neg)\.txt")  # its line 127 i
 TITLE = re.compile(r"/title/(tt\d+)")
 LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 FRACTIONS = {"train": 0.9, "validation": 0.1}
+Raw = tuple[str, str, Any, int | None, Any, str]  # place, split, text, label, stars and film
 
 
 class Imdb(ReviewCorpus):
@@ -49,7 +48,7 @@ class Imdb(ReviewCorpus):
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         is_table = files[0].name.removesuffix(".gz") in TABLES
-        reviews = list(self._read_tables(files) if is_table else self._read_texts(files))
+        reviews = list(self._valid(self._read_tables(files) if is_table else self._read_texts(files)))
         tested = {review.group for split, review in reviews if split == "test"} - {""}
         in_train = [_unit(review) for split, review in reviews if split == "train"]
         parts = split_groups(in_train, FRACTIONS, self.config.seed) if in_train else {}
@@ -59,15 +58,30 @@ class Imdb(ReviewCorpus):
             elif text := self.cut(review.text):
                 yield parts[_unit(review)] if split == "train" else split, review._replace(text=text)
 
-    def _read_tables(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+    def _valid(self, reviews: Iterable[Raw]) -> Iterator[tuple[str, Sentence]]:
+        """(split, sentence) of those whose label and stars are valid and agree."""
+        for place, split, text, label, stars, film in reviews:
+            lines = LINE_BREAK.sub("\n", text) if isinstance(text, str) else ""
+            rated, of_stars = stars is not None, _label_of_stars(stars)
+            faults = {
+                "row: no text": not isinstance(text, str),
+                "row: unknown label": label is None,
+                "row: stars are none of 1 to 4 and 7 to 10": rated and of_stars is None,
+                "row: label and stars disagree": rated and of_stars != label,
+                "row: empty text": not lines.strip(),
+            }
+            if not self.dropped.refuse(place, faults):
+                yield split, Sentence(lines, label, film)
+
+    def _read_tables(self, files: list[Path]) -> Iterator[Raw]:
         for member in members(files):
             split = Path(member.name).stem
             for line, record in tqdm(member.records(self.dropped), desc=f"Reading {split}", unit=" reviews"):
                 text, film, stars = record.get("text"), record.get("title_id") or "", record.get("stars")
                 label = parse_label(record["label"]) if "label" in record else _label_of_stars(stars)
-                yield from self._checked(split, text, label, stars, str(film), member.place(line))
+                yield member.place(line), split, text, label, stars, str(film)
 
-    def _read_texts(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+    def _read_texts(self, files: list[Path]) -> Iterator[Raw]:
         """The released layout, of which the lists of films may come after the reviews."""
         films: dict[tuple[str, str], list[str]] = {}
         reviews: dict[tuple[str, str], list[tuple[int, int, str, str]]] = defaultdict(list)
@@ -89,23 +103,7 @@ class Imdb(ReviewCorpus):
             titles = films.get((split, side), [])
             for number, stars, text, place in sorted(of_side):
                 film = titles[number] if number < len(titles) else ""
-                yield from self._checked(split, text, parse_label(side), stars, film, place)
-
-    def _checked(
-        self, split: str, text: Any, label: int | None, stars: Any, film: str, place: str
-    ) -> Iterator[tuple[str, Sentence]]:
-        """The sentence, if its label and stars are valid and agree."""
-        lines = LINE_BREAK.sub("\n", text) if isinstance(text, str) else ""
-        rated, of_stars = stars is not None, _label_of_stars(stars)
-        faults = {
-            "row: no text": not isinstance(text, str),
-            "row: unknown label": label is None,
-            "row: stars are none of 1 to 4 and 7 to 10": rated and of_stars is None,
-            "row: label and stars disagree": rated and of_stars != label,
-            "row: empty text": not lines.strip(),
-        }
-        if not self.dropped.refuse(place, faults):
-            yield split, Sentence(lines, label, film)
+                yield place, split, text, parse_label(side), stars, film
 
 
 def _unit(review: Sentence) -> str:

@@ -1,7 +1,5 @@
 """Premises with entailed and contradicted sentences that differ by a negation or a few words, of four collections."""
 
-from __future__ import annotations
-
 import html
 import random
 import re
@@ -51,10 +49,7 @@ class NliNegation(FamiliesCorpus):
     """
 
     METADATA = load_metadata("nli_negation")
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return any(pattern.fullmatch(name) for pattern in PARTS.values())
+    RAW = re.compile("|".join(pattern.pattern for pattern in PARTS.values()))
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         families: list[list[Judgement]] = []

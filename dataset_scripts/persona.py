@@ -1,7 +1,5 @@
 """Statements written by a language model that people of some view, interest or character agree with, or not."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict
@@ -11,7 +9,7 @@ from pathlib import Path
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, TEST_TOPICS, bare, normalise
-from dataset_scripts.base.reading import ARCHIVES, Member, members, parse_score
+from dataset_scripts.base.reading import Member, members, named, parse_score
 from dataset_scripts.base.schema import Item, family_row
 
 ANSWERS = {"Yes": True, "No": False}
@@ -27,10 +25,7 @@ class Persona(FamiliesCorpus):
     """
 
     METADATA = load_metadata("persona")
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return name.endswith((".jsonl", ".jsonl.gz", *ARCHIVES))
+    RAW = named(".jsonl")
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         behaviours: dict[str, Statements] = defaultdict(dict)

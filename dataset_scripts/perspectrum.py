@@ -1,18 +1,17 @@
 """PERSPECTRUM: debate claims with the perspectives that support or undermine them (Chen et al., 2019)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dataset_scripts.base.corpus import Rule
+from dataset_scripts.base.families import TreesCorpus, claim_rows
 from dataset_scripts.base.metadata import load_metadata
-from dataset_scripts.base.quality import Cleaner, LeakGuard, normalise
+from dataset_scripts.base.quality import LeakGuard, normalise
 from dataset_scripts.base.reading import members
 from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES
-from dataset_scripts.base.trees import TreesCorpus, claim_rows
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
 KINDS = (list, list, dict)
@@ -52,7 +51,6 @@ class Perspectrum(TreesCorpus):
     """
 
     METADATA = load_metadata("perspectrum")
-    FEATURES = TreesCorpus.FEATURES
     RELEASES = (NAMES,)
 
     def units(self, files: list[Path]) -> list[tuple[str, Claim]]:
@@ -61,7 +59,7 @@ class Perspectrum(TreesCorpus):
     def texts(self, unit: Claim) -> list[str]:
         return [unit.text, *(perspective.text for perspective in unit.perspectives)]
 
-    def rules(self, config: str) -> tuple[LeakGuard | Cleaner, ...]:
+    def rules(self, config: str) -> tuple[Rule, ...]:
         return (LeakGuard(),) if config == "arguments" else super().rules(config)
 
     def pairs(self, unit: Claim) -> Rows:

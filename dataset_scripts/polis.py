@@ -1,7 +1,5 @@
 """Polis conversations: statements that those who take part vote on, related by who agrees with what."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict
@@ -11,7 +9,7 @@ from pathlib import Path
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, is_english, normalise
-from dataset_scripts.base.reading import ARCHIVES, Member, members
+from dataset_scripts.base.reading import Member, members, named
 from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_or_train
 
@@ -32,10 +30,7 @@ class Polis(FamiliesCorpus):
     """
 
     METADATA = load_metadata("polis")
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return name.removesuffix(".gz") in (COMMENTS, VOTES) or name.endswith(ARCHIVES)
+    RAW = named(COMMENTS, VOTES)
 
     def by_group(self, families: Iterable[tuple[str, Item]]) -> dict[str, list[Item]]:
         groups: dict[str, list[Item]] = defaultdict(list)  # in the order of the pairs

@@ -1,6 +1,4 @@
-"""What corpora of reviews share (Tay et al., 2021): sentences of reviews, and rows of one product."""
-
-from __future__ import annotations
+"""Corpora of reviews (Tay et al., 2021): sentences of reviews, and rows of one product; Yelp and Amazon."""
 
 import hashlib
 import random
@@ -8,17 +6,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from datasets.utils import tqdm
 
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, bare, normalise
-from dataset_scripts.base.reading import ARCHIVES, members, parse_score
+from dataset_scripts.base.reading import members, named, parse_score
 from dataset_scripts.base.schema import FAMILIES, PAIRS, TRIPLETS, Rows, family_row, pair_row, triplet_row
 from dataset_scripts.base.splits import FRACTIONS, SEED, across, split_or_train, within
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence, SentimentCorpus, parse_label
 
-ENDINGS = (".json", ".jsonl", ".ndjson", ".tsv", *ARCHIVES)  # of the files of reviews, plain or .gz
+REVIEWS = f"({named('.json', '.jsonl', '.ndjson', '.tsv').pattern})"  # files of reviews
 ABBREVIATIONS = frozenset(
     ("mr", "mrs", "ms", "dr", "prof", "st", "mt", "jr", "sr", "vs", "etc", "e.g", "i.e", "approx", "inc", "ltd")
 )
@@ -66,11 +65,6 @@ def cut(text: str, granularity: str, seed: int) -> str:
     return "" if not usable else usable[0] if granularity == "first" else random.Random(f"{seed}:{text}").choice(usable)
 
 
-def polarity_of_stars(stars: float) -> int | None:
-    """`POSITIVE` for 4 and 5 stars, `NEGATIVE` for 1 and 2, None for what lies between (section 5 of the paper)."""
-    return POSITIVE if stars >= 4 else NEGATIVE if stars <= 2 else None
-
-
 def by_product(reviews: Iterable[Sentence], seed: int) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yields (product, positive texts, negative texts) in the order of the products, of all reviews that have one.
 
@@ -88,13 +82,6 @@ def by_product(reviews: Iterable[Sentence], seed: int) -> Iterator[tuple[str, li
         yield product, *texts[product]
 
 
-def ordered_pairs(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Up to `limit` different (one, other) of one list, every item about equally often at either place."""
-    size = len(items)
-    for n in range(min(limit, size * (size - 1))):
-        yield items[n % size], items[(n + 1 + n // size) % size]
-
-
 def review_triplets(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -> Rows:
     """Rows of `TRIPLETS`: a review, one of the same polarity and one of the other, all of one product.
 
@@ -104,7 +91,7 @@ def review_triplets(reviews: Iterable[Sentence], limit: int, seed: int = SEED) -
     for product, positives, negatives in by_product(reviews, seed):
         anchors = (positives, negatives, limit - limit // 2), (negatives, positives, limit // 2)
         for same, other, share in anchors:
-            for n, (anchor, positive) in enumerate(ordered_pairs(same, share if other else 0)):
+            for n, (anchor, positive) in enumerate(within(same, share if other else 0, ordered=True)):
                 yield triplet_row(anchor, positive, other[n % len(other)], product)
 
 
@@ -190,27 +177,16 @@ class ReviewCorpus(SentimentCorpus):
 class StarsCorpus(ReviewCorpus):
     """Reviews with stars from 1 to 5, in JSON lines or tab separated tables (Yelp, Amazon).
 
-    A subclass states METADATA, the columns of a review (of several, the first with a value counts) and OTHER_FILES. The
+    A subclass states METADATA, RAW and the columns TEXT, STARS and PRODUCT, of which the first with a value counts. The
     split is by product; reviews without one are split one by one. It does not depend on granularity. Products with
     reviews of both polarities, the only ones that give triplets, are divided for themselves: every split has its share.
 
     Attributes:
         LABEL: Column of the polarity, 1 or 0, of a release without stars.
-        OTHER_FILES: How the names of other files of the release begin, in small letters.
     """
 
-    FEATURES = ReviewCorpus.FEATURES
     MINIMUM_WORDS = MINIMUM_WORDS
-    TEXT: ClassVar[tuple[str, ...]]
-    STARS: ClassVar[tuple[str, ...]]
-    PRODUCT: ClassVar[tuple[str, ...]]
     LABEL = "label"
-    OTHER_FILES: ClassVar[re.Pattern[str]]
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        name = Path(name).name.lower().removesuffix(".gz")
-        return name.endswith(ENDINGS) and not cls.OTHER_FILES.match(name)
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         for split, review in self._split(files):
@@ -246,44 +222,58 @@ class StarsCorpus(ReviewCorpus):
                 yield from ((splits[unit], review) for review in sorted(units[unit]))
 
     def _read(self, files: list[Path]) -> Iterator[Sentence]:
-        """Every usable review of the files."""
-        for member in members(files, self.is_raw):
+        """Every usable review of the files. One with a polarity for stars may be without a product."""
+        for member in members(files, lambda name: self.is_raw(Path(name).name)):
             for line, record in tqdm(member.records(self.dropped), desc=f"Reading {member.place()}", unit=" reviews"):
-                review = self._review(record)
-                if isinstance(review, str):
-                    self.dropped.skip(f"review: {review}", member.place(line))
-                elif self._in_share(review.group or review.text):
-                    yield review
+                text, product = first_value(record, self.TEXT), first_value(record, self.PRODUCT)
+                if rated := any(name in record for name in self.STARS):
+                    stars = parse_score(str(first_value(record, self.STARS)), 1, 5)
+                    # section 5 of the paper
+                    label = None if stars is None or 2 < stars < 4 else POSITIVE if stars >= 4 else NEGATIVE
                 else:
-                    self.dropped["review: of a product outside the share"] += 1
-
-    def _review(self, record: dict[str, Any]) -> Sentence | str:
-        """The review of a record, or why there is none. One with a polarity for stars may be without a product."""
-        rated = any(name in record for name in self.STARS)
-        if not any(name in record for name in self.TEXT) or not (rated or self.LABEL in record):
-            return "no column of text, or none of stars"
-        text, product = first_value(record, self.TEXT), first_value(record, self.PRODUCT)
-        if not isinstance(text, str) or not text.strip():
-            return "empty text"
-        if rated:
-            stars = parse_score(str(first_value(record, self.STARS)), 1, 5)
-            if stars is None:
-                return "stars are no number from 1 to 5"
-            label = polarity_of_stars(stars)
-            if label is None:
-                return "3 stars, neither positive nor negative"
-            if product is None:
-                return "no id of a product"
-        elif (label := parse_label(record.get(self.LABEL))) is None:
-            return "label is neither 1 nor 0"
-        return Sentence(text, label, normalise(str(product or "")))
-
-    def _in_share(self, unit: str) -> bool:
-        # a hash in [0, 1): seeding a generator for every review of millions would take minutes
-        drawn = hashlib.blake2b(f"{self.config.seed}:{unit}".encode(), digest_size=8).digest()
-        return self.config.share == 1 or int.from_bytes(drawn, "big") / 2**64 < self.config.share
+                    stars, label = None, parse_label(record.get(self.LABEL))
+                told = any(name in record for name in self.TEXT) and (rated or self.LABEL in record)
+                faults = {
+                    "review: no column of text, or none of stars": not told,
+                    "review: empty text": not isinstance(text, str) or not text.strip(),
+                    "review: stars are no number from 1 to 5": rated and stars is None,
+                    "review: 3 stars, neither positive nor negative": rated and label is None,
+                    "review: no id of a product": rated and product is None,
+                    "review: label is neither 1 nor 0": label is None,
+                }
+                if not self.dropped.refuse(member.place(line), faults):
+                    review = Sentence(text, label, normalise(str(product or "")))
+                    # a hash in [0, 1): seeding a generator for every review of millions would take minutes
+                    unit = f"{self.config.seed}:{review.group or review.text}".encode()
+                    drawn = int.from_bytes(hashlib.blake2b(unit, digest_size=8).digest(), "big") / 2**64
+                    if self.config.share == 1 or drawn < self.config.share:
+                        yield review
+                    else:
+                        self.dropped["review: of a product outside the share"] += 1
 
 
 def first_value(record: dict[str, Any], names: tuple[str, ...]) -> Any:
     """The first value under one of the names that is neither missing nor empty; None if there is none."""
     return next((record[name] for name in names if record.get(name) not in (None, "")), None)
+
+
+class Yelp(StarsCorpus):
+    """Reviews of restaurants and other businesses; see `StarsCorpus`."""
+
+    METADATA = load_metadata("yelp")
+    TEXT, STARS, PRODUCT = ("text",), ("stars",), ("business_id",)
+    RAW = re.compile(rf"(?!(.*dataset_)?(business|user|checkin|tip|photo)){REVIEWS}", re.I)  # not others of the release
+
+
+class Amazon(StarsCorpus):
+    """Product reviews; see `StarsCorpus` and, for the forms of file, `dataset_scripts/metadata/amazon.yaml`.
+
+    A product is a parent_asin where reviews have one (it unites the colours and sizes of an item), otherwise an asin.
+    The polarity sample has no products: it adds to `sentences`, `quadruples` and `sgts` alone.
+    """
+
+    METADATA = load_metadata("amazon")
+    TEXT = ("text", "reviewText", "review_body", "content")
+    STARS = ("rating", "overall", "star_rating")
+    PRODUCT = ("parent_asin", "asin", "product_id")
+    RAW = re.compile(rf"(?!meta){REVIEWS}", re.I)  # meta_Electronics.json describes products

@@ -1,25 +1,24 @@
-"""Sentence pairs with a score, in tab separated lines of the authors' files: STS Benchmark, PIT-2015, Twitter URL."""
-
-from __future__ import annotations
+"""Sentence pairs with a score, tab separated: STS Benchmark, PIT-2015, Twitter URL; SICK, which has labels, too."""
 
 import re
-from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
 from dataset_scripts.base.reading import ARCHIVES, members, parse_score
-from dataset_scripts.base.schema import SIMILARITY
+from dataset_scripts.base.schema import INFERENCE, SIMILARITY
 from dataset_scripts.base.splits import SPLIT_NAMES
 
 Fields = tuple[str, str, float | None, str]  # both sentences, their score, and what they are about
 
 
 class ScoredPairs(Corpus):
-    """Released files, one of each split, by themselves or in an archive; a subclass states FILES and writes `pair`.
+    """Released files, one of each split, by themselves or in an archive.
+
+    A subclass writes `pair`: the fields of a line -> `Fields`; IndexError or ValueError where they are too few or many.
 
     Every valid row stays: short sentences, equal sentences and repeated pairs too, and no text is unescaped, since
     results are published on the texts as they are.
@@ -30,16 +29,10 @@ class ScoredPairs(Corpus):
     """
 
     FEATURES = {"similarity": SIMILARITY}
-    FILES: ClassVar[re.Pattern[str]]
-    SCORE: ClassVar[str]
 
     @classmethod
     def is_raw(cls, name: str) -> bool:
         return cls._split(name.removesuffix(".gz")) is not None or name.lower().endswith(ARCHIVES)
-
-    @abstractmethod
-    def pair(self, fields: list[str]) -> Fields:
-        """Reads the fields of a line; raises IndexError or ValueError where they are too few or too many."""
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         splits = set()
@@ -115,3 +108,45 @@ class TwitterUrl(ScoredPairs):
         first, second, votes, link = fields
         votes = self.VOTES.fullmatch(votes.strip())
         return first, second, float(votes[1]) if votes else None, link
+
+
+SETS = {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"}
+FIRST, SECOND, SCORE, SPLIT = "sentence_A", "sentence_B", "relatedness_score", "SemEval_set"
+LABELS = ("entailment_label", "entailment_judgment")  # the name changed between releases
+
+
+class Sick(Corpus):
+    """SICK with its split where the file has one, and as one test split where it has none.
+
+    Ghafouri et al. (2024) take all 9,927 pairs of SemEval-2014 task 1 as a test set: SICK.txt without a split column,
+    or the three files of the shared task together. The later release with the column SemEval_set has 9,840 pairs.
+    Every valid row stays, however short its sentences.
+    """
+
+    METADATA = load_metadata("sick")
+    FEATURES = {"inference": INFERENCE}
+    # all hold the same pairs, the last one 87 fewer
+    RELEASES = (
+        ("SICK.txt",),
+        ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"),
+        ("SICK_with_splits.txt",),
+    )
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        return [path] if path.is_file() else super().find_files(path)
+
+    def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        labels = INFERENCE["label"]
+        for place, row in self.table(files, (FIRST, SECOND, SCORE), delimiter="\t"):
+            label = next((row[column].strip().lower() for column in LABELS if column in row), None)
+            texts = {"sentence1": normalise(row[FIRST]), "sentence2": normalise(row[SECOND])}
+            score, split = parse_score(row[SCORE], 1, 5), SETS.get(row.get(SPLIT, "TEST").strip())
+            faults = {
+                "row: unknown split": split is None,
+                "row: unknown label": label not in labels.names,
+                "row: score is no number from 1 to 5": score is None,
+                "row: empty text": not all(texts.values()),
+            }
+            if not self.dropped.refuse(place, faults):
+                yield split, {**texts, "label": labels.str2int(label), "score": score}

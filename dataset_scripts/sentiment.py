@@ -1,21 +1,19 @@
-"""What corpora of texts with a polarity share (MR, SST-2, IMDB, reviews): labels, draws and their base class."""
-
-from __future__ import annotations
+"""Texts with a polarity: labels, draws and the base class of their corpora; of films the sentences, MR and SST-2."""
 
 import random
-from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from dataset_scripts.base.corpus import Corpus
+from dataset_scripts.base.corpus import Corpus, Rule
+from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, LeakGuard, PartGuard, bare, normalise
-from dataset_scripts.base.reading import Member
+from dataset_scripts.base.reading import Member, members
 from dataset_scripts.base.schema import POLARITY_PAIRS, QUADRUPLES, SENTENCES
 from dataset_scripts.base.sources import load_source, source_name
-from dataset_scripts.base.splits import SPLITS
+from dataset_scripts.base.splits import SPLIT_NAMES, SPLITS, split_groups
 
 NEGATIVE, POSITIVE = 0, 1
 _LABELS = {"0": NEGATIVE, "1": POSITIVE, "neg": NEGATIVE, "pos": POSITIVE, "negative": NEGATIVE, "positive": POSITIVE}
@@ -46,14 +44,8 @@ def quadruples(positive: Sequence[str], negative: Sequence[str], seed: int) -> I
     """Draws the training set of SentiCSE: (positive, positive, negative, negative), texts of a tuple all different.
 
     Every positive text comes first once, in random order; the second is any other positive text, the last two are any
-    two negative texts, drawn anew for each tuple. So it is in the authors' released file (from MR: 4,265 quadruples,
-    a second text up to six times, 3,688 of the 4,265 negative ones at all) and in Kim et al. (2024), section 4.1.
-
-    Args:
-        positive, negative: Different texts, in any order: the result depends on the set and the seed.
-
-    Returns:
-        As many tuples as there are positive texts; none if a label has fewer than two.
+    two negative texts, drawn anew for each tuple, as in Kim et al. (2024, section 4.1) and their released file. There
+    are none if a label has fewer than two texts. The result depends on the sets of texts and the seed alone.
     """
     positive, negative, chance = sorted(positive), sorted(negative), random.Random(seed)
     if min(len(positive), len(negative)) < 2:
@@ -69,8 +61,6 @@ def sgts_pairs(texts: Sequence[Sequence[str]], seed: int) -> list[tuple[str, str
 
     With n the size of the rarest class, every class gives floor(n / 4) pairs of its own. With r the size of what is
     then left of the rarest, any two classes give floor(r / (k - 1)) pairs of one text each. No text is used twice.
-    MR's validation split (533 + 533) gives 266 pairs of one class and 267 of two, that of SST-2 214 + 214, and that of
-    SST-5 170 + 170.
 
     Args:
         texts: The different texts of every class, in any order.
@@ -91,7 +81,9 @@ def sgts_pairs(texts: Sequence[Sequence[str]], seed: int) -> list[tuple[str, str
 
 
 class SentimentCorpus(Corpus):
-    """A corpus of texts with a polarity; a subclass states METADATA and writes `sentences`.
+    """A corpus of texts with a polarity.
+
+    A subclass writes `sentences`: files -> (split, sentence), the text `normalise`d, in the order of the files.
 
     - `sentences`: one row per text. Evaluation comes first: a text of the test split is in no other split, and one of
       the validation split not in train, however it is spelled.
@@ -108,12 +100,8 @@ class SentimentCorpus(Corpus):
     """
 
     FEATURES = {"sentences": SENTENCES, "quadruples": QUADRUPLES, "sgts": POLARITY_PAIRS}
-    OFFICIAL: ClassVar[tuple[str, ...]] = ()
-    MINIMUM_WORDS: ClassVar[int] = 1
-
-    @abstractmethod
-    def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
-        """Yields (split, sentence), the text `normalise`d, in the order of the files; empty ones are counted later."""
+    OFFICIAL: tuple[str, ...] = ()
+    MINIMUM_WORDS = 1
 
     def labelled(self, member: Member, header: Sequence[str] = ()) -> Iterator[Sentence]:
         """The sentences of a tab separated table with the columns label and text."""
@@ -146,18 +134,14 @@ class SentimentCorpus(Corpus):
         clean = {}
         for split in reversed(SPLITS):  # the test split first: it keeps what others copied
             rows = by_split[split]
-            rules: list[Cleaner | LeakGuard] = [guard]
-            if split == "train" and self.config.hold_out:
-                rules.append(elsewhere)
+            rules: list[Rule] = [guard, elsewhere] if split == "train" and self.config.hold_out else [guard]
             if split not in self.official(files):
                 labels = labels_by_text(rows, bare)
                 rows = [row for row in rows if len(labels[bare(row.text)]) == 1]
                 self._count("row: text with both labels", len(by_split[split]) - len(rows))
                 rules.append(cleaner)
-            clean[split] = [row for row in rows if all(rule.keep(row.text) for rule in rules)]
+            clean[split] = [row for row in rows if self.keeps(rules, row.text)]
             guard.hold_out(split, (row.text for row in by_split[split]))
-        for rule in (guard, elsewhere, cleaner):
-            self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
         return {split: clean[split] for split in SPLITS if clean[split]}
 
     def _drawn(self, config: str, split: str, sentences: list[Sentence]) -> Iterator[dict[str, Any]]:
@@ -190,3 +174,61 @@ class SentimentCorpus(Corpus):
             for split in (split for split in ("test", "validation") if split in splits):
                 guard.hold_out(f"{split} of {source_name(source)}", splits[split]["text"])
         return guard
+
+
+BY_LABEL = {"rt-polarity.pos": POSITIVE, "rt-polarity.neg": NEGATIVE}
+FRACTIONS = {"train": 0.8, "validation": 0.1, "test": 0.1}  # as in the usual split of 8,530 / 1,066 / 1,066
+ENCODING = "cp1252"  # of the first release, with Latin-1's letters; later copies are in UTF-8
+
+
+class MovieReviews(SentimentCorpus):
+    """MR in the usual split, or with a seeded split of its own where only the two files of the first release are there.
+
+    The usual split has three tab separated files with the header label, text; the first release rt-polarity.pos and
+    rt-polarity.neg, one sentence per line, in which a line that is not UTF-8 is read as Windows-1252.
+    """
+
+    METADATA = load_metadata("mr")
+    RELEASES = (
+        tuple(f"split_{split}.tsv" for split in SPLITS),
+        tuple(f"{split}.tsv" for split in SPLITS),
+        (*BY_LABEL,),
+    )
+
+    def official(self, files: list[Path]) -> tuple[str, ...]:
+        return () if files[0].name.removesuffix(".gz") in BY_LABEL else SPLITS
+
+    def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+        without_split = []
+        for member in members(files):
+            name = Path(member.name).name
+            if name in BY_LABEL:
+                lines = member.lines(self.dropped, otherwise=ENCODING)
+                without_split += [Sentence(normalise(line), BY_LABEL[name]) for _, line in lines]
+            else:
+                split = name.removeprefix("split_").removesuffix(".tsv")
+                yield from ((split, sentence) for sentence in self.labelled(member))
+        if without_split:
+            # spellings of one text share a side, so that none has to be dropped as a leak
+            splits = split_groups((bare(sentence.text) for sentence in without_split), FRACTIONS, self.config.seed)
+            yield from ((splits[bare(sentence.text)], sentence) for sentence in without_split)
+
+
+RELEASED = {f"sentiment-{name}": split for name, split in SPLIT_NAMES.items()}
+
+
+class SST2(SentimentCorpus):
+    """SST-2 as SentEval released it: text, tab, label; the test split has its labels, unlike GLUE's.
+
+    The train split has the phrases of its sentences, some of one word, and phrases that occur in several sentences as
+    often as they occur. All stay in `sentences`, but for those that are a sentence of the other splits.
+    """
+
+    METADATA = load_metadata("sst2")
+    OFFICIAL = SPLITS
+    RELEASES = (tuple(RELEASED),)
+
+    def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
+        for member in members(files):
+            split = RELEASED[Path(member.name).name]
+            yield from ((split, sentence) for sentence in self.labelled(member, header=("text", "label")))

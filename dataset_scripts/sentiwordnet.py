@@ -1,7 +1,5 @@
 """SentiWordNet 3.0: WordNet's synsets with polarity scores and example sentences (Baccianella et al., 2010)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

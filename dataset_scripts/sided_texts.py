@@ -1,14 +1,10 @@
 """Tables of texts with their side towards a statement: CHATStance, IAM and ValueEval'23."""
 
-from __future__ import annotations
-
 import html
 import re
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from dataset_scripts.base.families import FamiliesCorpus, topic_group
 from dataset_scripts.base.metadata import load_metadata
@@ -26,20 +22,15 @@ QUESTION = re.compile(
 class SidedTexts(FamiliesCorpus):
     """Families of the texts on each statement, whose words are their group: the official splits are not kept.
 
+    A subclass writes `read`: text, statement and row -> text and statement as a family has them, and the row's faults.
+
     Attributes:
         COLUMNS: Of text, statement and side.
         SIDES: What stands in the column of sides -> whether the text is for the statement; None for neither side.
         DELIMITER, HEADER: As of `reading.Member.table`.
     """
 
-    COLUMNS: ClassVar[tuple[str, str, str]]
-    SIDES: ClassVar[dict[str, bool | None]]
-    DELIMITER: ClassVar[str] = "\t"
-    HEADER: ClassVar[Sequence[str]] = ()
-
-    @abstractmethod
-    def read(self, text: str, statement: str, row: dict[str, str]) -> tuple[str, str, dict[str, bool]]:
-        """Text and statement as a family has them, and the faults of the row."""
+    DELIMITER, HEADER = "\t", ()
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
         for place, row in self.table(files, self.COLUMNS, self.DELIMITER, self.HEADER):
@@ -110,7 +101,7 @@ class IAM(SidedTexts):
         return TestSetGuard("iam")
 
     def read(self, text: str, statement: str, row: dict[str, str]) -> tuple[str, str, dict[str, bool]]:
-        faults = {"text: in a set that models are tested on": not self.guard.keep(text)}
+        faults = {"text: in a set that models are tested on": self.guard.fault(text) is not None}
         faults["text: its topic is no yes/no question"] = (answer := as_statement(statement)) is None
         return MARK.sub("", text), answer, faults
 

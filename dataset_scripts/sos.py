@@ -1,18 +1,15 @@
 """SOS: pairs of opinions on laptops and restaurants with people's scores of their similarity (Tay et al., 2021)."""
 
-from __future__ import annotations
-
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import Dropped, members, parse_score, read_file
+from dataset_scripts.base.reading import Dropped, members, named, parse_score, read_file
 from dataset_scripts.base.schema import OPINIONS
 
 # columns of the three kinds of CSV files
@@ -22,14 +19,6 @@ PAIRS = ("pair_id", "sent1_text", "sent2_text", "domain", "avg")
 DOMAINS = {"LAPTOP": "laptop", "RESTAURANT": "restaurant"}  # entity of a file's opinions -> domain
 HIGHEST = 4
 LOST = "#NAME?"  # what a spreadsheet makes of a text that begins with a dash
-_CSV = re.compile(r".*\.csv(\.gz)?", re.IGNORECASE)
-
-
-class Sentence(NamedTuple):
-    """A sentence and the domain of its file."""
-
-    text: str
-    domain: str
 
 
 class Sos(Corpus):
@@ -41,6 +30,7 @@ class Sos(Corpus):
     """
 
     METADATA = load_metadata("sos")
+    RAW = named(".csv", packed=False)
     FEATURES = {"opinions": OPINIONS}
 
     @classmethod
@@ -52,10 +42,6 @@ class Sos(Corpus):
         if by_layout[ANNOTATIONS] and by_layout[SENTENCES]:
             return [by_layout[ANNOTATIONS][0], *by_layout[SENTENCES]]
         return by_layout[PAIRS][:1]
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return _CSV.fullmatch(name) is not None
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         rows = self._published(files[0]) if len(files) == 1 else self._rebuilt(files[0], self._sentences(files[1:]))
@@ -76,7 +62,7 @@ class Sos(Corpus):
             if not self.dropped.refuse(place, faults):
                 yield row["pair_id"], one, other, score, domain
 
-    def _rebuilt(self, path: Path, sentences: dict[str, Sentence]) -> Iterator[tuple[str, str, str, float, str]]:
+    def _rebuilt(self, path: Path, sentences: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str, str, float, str]]:
         scores: dict[tuple[str, str], list[float]] = {}
         for place, row in self.table([path]):
             # its order numbers the pairs
@@ -87,18 +73,18 @@ class Sos(Corpus):
             else:
                 of_pair.append(score)
         for number, (pair, of_pair) in enumerate(scores.items(), start=1):
-            one, other = (sentences.get(id) for id in pair)
+            (one, domain), (other, of_other) = (sentences.get(id, ("", "")) for id in pair)
             faults = {
                 "pair: a sentence is in none of the files": not (one and other),
                 "pair: without a valid annotation": not of_pair,
-                "pair: sentences of two domains": bool(one and other) and one.domain != other.domain,
+                "pair: sentences of two domains": domain != of_other,
             }
             if not self.dropped.refuse(", ".join(pair), faults):
-                yield f"pair_{number}", one.text, other.text, sum(of_pair) / len(of_pair), one.domain
+                yield f"pair_{number}", one, other, sum(of_pair) / len(of_pair), domain
 
-    def _sentences(self, files: list[Path]) -> dict[str, Sentence]:
-        """Id -> sentence, of all files on laptops or restaurants."""
-        sentences: dict[str, Sentence] = {}
+    def _sentences(self, files: list[Path]) -> dict[str, tuple[str, str]]:
+        """Id -> sentence and domain of its file, of all files on laptops or restaurants."""
+        sentences: dict[str, tuple[str, str]] = {}
         for member in members(files):
             rows = [row for _, row in member.table(self.dropped)]
             texts, categories = {row["sent_id"]: row["text"] for row in rows}, {row["category"] for row in rows}
@@ -109,7 +95,7 @@ class Sos(Corpus):
                 continue
             for id, text in texts.items():
                 if text := normalise(text):
-                    sentences.setdefault(id, Sentence(text, domain))
+                    sentences.setdefault(id, (text, domain))
         return sentences
 
 

@@ -1,7 +1,5 @@
 """Tweets for and against: false claims on vaccines to train on, and politicians and pandemic measures to test on."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -10,17 +8,16 @@ from pathlib import Path
 from dataset_scripts.base.families import FamiliesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import TEST_TOPICS, normalise
-from dataset_scripts.base.reading import ARCHIVES, members
+from dataset_scripts.base.reading import members, named
 from dataset_scripts.base.schema import Item, family_row
 from dataset_scripts.base.splits import split_groups
 
 CLAIMS = "preprocessed.csv"  # VaccineLies
 # files of a release -> their columns of text, target and side: VaccineLies, COVID-19 stance, P-Stance
-LAYOUTS = {
-    re.compile(CLAIMS): ("text", "target", "label"),
-    re.compile(r"raw_(?:train|val|test)_all_onecol\.csv"): ("Tweet", "Target 1", "Stance 1"),
-    re.compile(r"raw_(?:train|val|test)_all\.csv"): ("Tweet", "Target", "Stance"),
-}
+LAYOUTS = {CLAIMS: ("text", "target", "label")}
+for _part in ("train", "val", "test"):
+    LAYOUTS[f"raw_{_part}_all_onecol.csv"] = ("Tweet", "Target 1", "Stance 1")
+    LAYOUTS[f"raw_{_part}_all.csv"] = ("Tweet", "Target", "Stance")
 SIDES = {"FAVOR": True, "2": True, "AGAINST": False, "3": False}
 NO_SIDE = {"NONE", "0", "1"}  # 0: no stance, 1: not relevant
 # what is tested on, as statements
@@ -55,15 +52,12 @@ class TweetStance(FamiliesCorpus):
     """
 
     METADATA = load_metadata("tweet_stance")
+    RAW = named(*LAYOUTS)
     ANY_SPELLING = ONE_SIDED = True
 
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return _layout(name.removesuffix(".gz")) is not None or name.endswith(ARCHIVES)
-
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
-        for member in members(files, lambda name: _layout(Path(name).name) is not None):
-            columns, claims = _layout(Path(member.name).name), Path(member.name).name == CLAIMS
+        for member in members(files, lambda name: Path(name).name in LAYOUTS):
+            columns, claims = LAYOUTS[Path(member.name).name], Path(member.name).name == CLAIMS
             for line, row in member.table(self.dropped, columns):
                 text, statement, label = (normalise(row[column]) for column in columns)
                 text, name = clean_tweet(text), statement.lower()
@@ -88,8 +82,3 @@ def clean_tweet(text: str) -> str:
     """A tweet without links and the mark of a shared task at its end, with @user in place of user names."""
     text = _USER.sub("@user", _LINK.sub(" ", html.unescape(text)))
     return normalise(_MARK.sub("", text))
-
-
-def _layout(name: str) -> tuple[str, str, str] | None:
-    """The columns of a file of a release, by its name."""
-    return next((columns for pattern, columns in LAYOUTS.items() if pattern.fullmatch(name)), None)

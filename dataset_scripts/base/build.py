@@ -1,7 +1,5 @@
 """Builds a corpus into a folder as it is published: Parquet, plot, card and a summary of what was kept and dropped."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys
@@ -31,9 +29,9 @@ def build(
 ) -> dict[str, Any]:
     """Builds configurations (all if None) beside the output folder, and replaces that when all is well.
 
-    Returns the summary, as it is in the folder; and `first`, which is not: reason -> where the first raw item that was
-    not used is. An output folder with anything that no earlier build wrote, or with the raw data, raises OSError, and
-    so does another process at the same output of a RESUMABLE corpus; data without a usable row raise ValueError.
+    Returns the summary, as it is in the folder, and `first`: reason -> where the first raw item that was not used is.
+    An output folder with anything that no earlier build wrote, or with the raw data, raises OSError, as does another
+    process at the same output of a RESUMABLE corpus; data without a usable row raise ValueError.
     """
     out, data = out.expanduser().resolve(), [path.expanduser().resolve() for path in data]
     _check_replaceable(out, data)

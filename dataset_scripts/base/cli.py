@@ -5,8 +5,6 @@ A room's `commands.py` makes its `app` here, and imports what is slow inside its
 line, `error: ...`, and status 2 for whatever the user can mend.
 """
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import os

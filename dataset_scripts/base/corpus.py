@@ -1,13 +1,12 @@
 """The base class of all builders: files in, cleaned and split rows out, every dropped row counted."""
 
-from __future__ import annotations
-
 import dataclasses
+import re
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import datasets
 from datasets.data_files import DataFilesDict, DataFilesList
@@ -20,6 +19,7 @@ from dataset_scripts.base.schema import Rows
 from dataset_scripts.base.splits import SPLITS
 
 Unit = TypeVar("Unit")  # what is never divided between splits: a discussion, claim or motion
+Rule = Cleaner | LeakGuard | TestSetGuard
 
 
 @dataclasses.dataclass
@@ -42,23 +42,18 @@ class BuiltConfig:
 class Corpus(datasets.GeneratorBasedBuilder):
     """A raw corpus as a Hugging Face data set.
 
-    A subclass states METADATA and FEATURES and writes `rows`; it says which files it reads by RELEASES, `is_raw` or
+    A subclass states METADATA and FEATURES and writes `rows`; it says which files it reads by RELEASES, RAW or
     `find_files`. The options of METADATA are fields of `self.config`. `dropped` (reason -> raw items or rows not used)
     and `facts` (what else a build counts) are filled while rows are generated, printed, and put into the card.
-
-    Example:
-        >>> builder = Kialo.open("~/kialo-exports", "pairs", cache_dir="cache")   # doctest: +SKIP
-        >>> builder.download_and_prepare()                                        # doctest: +SKIP
-        >>> builder.as_dataset()["train"]                                         # doctest: +SKIP
     """
 
     METADATA: ClassVar[Metadata]
     FEATURES: ClassVar[dict[str, datasets.Features]]  # configuration -> column layout from `base.schema`
     RELEASES: ClassVar[Sequence[Sequence[str]]] = ()  # names of the files of each, see `reading.find_release`
+    RAW: ClassVar[re.Pattern[str]] = re.compile(".*")  # names of raw files, where there are no RELEASES
     # whether a build goes on in the work folder of one that was interrupted: such a corpus overrides `write`, has an
     # option `keep_work`, and its configurations may be empty
     RESUMABLE: ClassVar[bool] = False
-    VERSION = datasets.Version("1.0.0")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -66,11 +61,6 @@ class Corpus(datasets.GeneratorBasedBuilder):
             fields = cls.METADATA.options_model.model_fields.items()
             options = [(name, field.annotation, dataclasses.field(default=field.default)) for name, field in fields]
             cls.BUILDER_CONFIG_CLASS = dataclasses.make_dataclass("Config", options, bases=(datasets.BuilderConfig,))
-            cls.BUILDER_CONFIGS = [
-                cls.BUILDER_CONFIG_CLASS(name=name, version=cls.VERSION, description=cls.METADATA.configs[name])
-                for name in cls.FEATURES
-            ]
-            cls.DEFAULT_CONFIG_NAME = next(iter(cls.FEATURES))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.dropped, self.facts = Dropped(), Counter()
@@ -83,11 +73,11 @@ class Corpus(datasets.GeneratorBasedBuilder):
         config: str | None = None,
         cache_dir: str | Path | None = None,
         **options: Any,
-    ) -> Corpus:
+    ) -> Self:
         """Makes the builder of a configuration, by default the first, for what METADATA.raw describes, at paths.
 
-        The options are `seed` and those of METADATA; a value that one does not take raises ValueError, and a path with
-        nothing of this corpus FileNotFoundError.
+        A value that an option (`seed`, those of METADATA) does not take raises ValueError, a path with nothing of this
+        corpus FileNotFoundError.
         """
         options = validate(cls.METADATA.options_model, options).model_dump(include=set(options))
         files = cls.raw_files(data if isinstance(data, list | tuple) else [data])
@@ -95,7 +85,8 @@ class Corpus(datasets.GeneratorBasedBuilder):
         # the cache notice a file that has changed
         stamps = [(str(file), str(file.stat().st_size), str(file.stat().st_mtime_ns)) for file in files]
         data_files = DataFilesDict({"raw": DataFilesList(list(map(str, files)), stamps)})
-        return cls(config_name=config, data_files=data_files, cache_dir=cache_dir and str(cache_dir), **options)
+        name, cache = config or next(iter(cls.FEATURES)), cache_dir and str(cache_dir)
+        return cls(config_name=name, data_files=data_files, cache_dir=cache, **options)
 
     @classmethod
     def raw_files(cls, data: Iterable[str | Path]) -> list[Path]:
@@ -114,7 +105,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
     def find_files(cls, path: Path) -> list[Path]:
         """The raw files at a path, in a stable order: by default those of the first complete release of RELEASES.
 
-        Without RELEASES it is the file, or every file below a folder, if it `is_raw`; hidden ones are left out.
+        Without RELEASES it is the file, or every file below a folder, if its name is RAW; hidden ones are left out.
         """
         if cls.RELEASES:
             return find_release(path, cls.RELEASES, cls.METADATA.raw)
@@ -124,7 +115,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
     @classmethod
     def is_raw(cls, name: str) -> bool:
         """Whether a file may hold raw data, by its name."""
-        return True
+        return cls.RAW.fullmatch(name) is not None
 
     @classmethod
     def languages(cls, options: Mapping[str, Any]) -> list[str]:
@@ -135,10 +126,9 @@ class Corpus(datasets.GeneratorBasedBuilder):
     def write(
         cls, files: list[Path], folder: Path, options: Mapping[str, Any], configs: Collection[str], work: Path
     ) -> dict[str, BuiltConfig]:
-        """Writes configurations of a RESUMABLE corpus into an empty folder; others are written from their `rows`.
+        """Writes configurations of a RESUMABLE corpus into an empty folder, by `build.shard` and `build.read_built`.
 
-        The files are named by `build.shard`; `build.read_built` makes what is returned. `work` is the folder of an
-        interrupted build if there was one, maybe of other options or raw data.
+        `work` is the folder of an interrupted build if there was one, maybe of other options or raw data.
         """
         raise NotImplementedError
 
@@ -167,7 +157,7 @@ class Corpus(datasets.GeneratorBasedBuilder):
         units: Iterable[tuple[str, Unit]],
         make_rows: Callable[[Unit], Rows],
         texts_of: Callable[[Unit], Iterable[str]],
-        rules: tuple[Cleaner | LeakGuard | TestSetGuard, ...],
+        rules: Sequence[Rule],
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yields (split, row) for what the rules keep: the test split first, so that it keeps what others copied.
 
@@ -175,20 +165,25 @@ class Corpus(datasets.GeneratorBasedBuilder):
             units: (split, unit) in the order of the rows.
             make_rows: Unit -> its rows, each with the texts that the rules judge.
             texts_of: Unit -> all its texts, which no split that comes later may hold.
-            rules: Asked in this order; the first that refuses a row counts it.
+            rules: Asked in this order.
         """
         by_split: dict[str, list[Unit]] = defaultdict(list)
         for split, unit in units:
             by_split[split].append(unit)
         for split in reversed(SPLITS):
             for texts, row in (item for unit in by_split[split] for item in make_rows(unit)):
-                if all(rule.keep(*texts) for rule in rules):
+                if self.keeps(rules, *texts):
                     yield split, row
             for rule in rules:
                 if isinstance(rule, LeakGuard):
                     rule.hold_out(split, (text for unit in by_split[split] for text in texts_of(unit)))
-        for rule in rules:
-            self.dropped.update({f"row: {reason}": count for reason, count in rule.dropped.items()})
+
+    def keeps(self, rules: Iterable[Rule], *texts: str) -> bool:
+        """Whether all rules let a row of these texts stay; the first that does not counts it."""
+        reason = next(filter(None, (rule.fault(*texts) for rule in rules)), None)
+        if reason:
+            self.dropped[f"row: {reason}"] += 1
+        return reason is None
 
     def read_splits(self) -> dict[str, list[tuple[Any, ...]]]:
         """Split -> rows, as tuples in the order of the columns; fills `dropped` and `facts`."""

@@ -1,7 +1,5 @@
 """Atomic writes, so that a file or folder is there whole or not at all; and JSON."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

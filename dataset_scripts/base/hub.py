@@ -3,8 +3,6 @@
 An interrupted command can be given again: what has arrived is not sent twice.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """The declarative record of a corpus: where it comes from, under which terms, what a user may choose, which class."""
 
-from __future__ import annotations
-
 import importlib
 from functools import cache, cached_property
 from pathlib import Path

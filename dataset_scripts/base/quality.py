@@ -1,12 +1,10 @@
 """The cleaning rules every corpus shares, with a count for whatever they drop."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -61,12 +59,11 @@ class LeakGuard:
     Example:
         >>> guard = LeakGuard()
         >>> guard.hold_out("test", ["Cats are better company than dogs."])
-        >>> guard.keep("Cats are better company than dogs", "Dogs need walks in any weather."), dict(guard.dropped)
-        (False, {'a text is also in test': 1})
+        >>> guard.fault("Cats are better company than dogs", "Dogs need walks in any weather.")
+        'a text is also in test'
     """
 
     def __init__(self) -> None:
-        self.dropped: Counter[str] = Counter()
         self._split_of: dict[str, str] = {}
 
     def hold_out(self, split: str, texts: Iterable[str]) -> None:
@@ -74,12 +71,9 @@ class LeakGuard:
         for text in texts:
             self._reserve(split, bare(text))
 
-    def keep(self, *texts: str) -> bool:
-        """Whether a row of these texts stays; otherwise it is counted under the split that it would leak from."""
-        reason = next((reason for text in texts if (reason := self._leak(bare(text)))), None)
-        if reason:
-            self.dropped[reason] += 1
-        return reason is None
+    def fault(self, *texts: str) -> str | None:
+        """Why a row of these texts must not stay, with the split that it would leak from; None if it may."""
+        return next(filter(None, (self._leak(bare(text)) for text in texts)), None)
 
     def _reserve(self, split: str, letters: str) -> None:
         self._split_of.setdefault(letters, split)
@@ -144,16 +138,13 @@ class TestSetGuard:
     PATH = Path(__file__).with_name("test_texts.tsv")
 
     def __init__(self, corpus: str) -> None:
-        self.dropped: Counter[str] = Counter()
         lines = (line.split("\t") for line in self.PATH.read_text(encoding="utf-8").splitlines())
         self._digests = {digest for name, digest in lines if name == corpus}
 
-    def keep(self, *texts: str) -> bool:
-        """Whether a row of these texts stays; otherwise it is counted."""
-        if self._digests.isdisjoint(map(self.digest, texts)):
-            return True
-        self.dropped["a text is in a set that models are tested on"] += 1
-        return False
+    def fault(self, *texts: str) -> str | None:
+        """Why a row of these texts must not stay; None if it may."""
+        unknown = self._digests.isdisjoint(map(self.digest, texts))
+        return None if unknown else "a text is in a set that models are tested on"
 
     @staticmethod
     def digest(text: str) -> str:
@@ -163,7 +154,7 @@ class TestSetGuard:
 
 
 class Cleaner:
-    """Applies the rules to the rows of one configuration, texts that are `normalise`d, and counts drops by reason.
+    """The rules for the rows of one configuration, whose texts are `normalise`d.
 
     Args:
         minimum_words: Shortest text that is kept, in white-space separated words.
@@ -173,24 +164,20 @@ class Cleaner:
 
     def __init__(self, minimum_words: int = MINIMUM_WORDS, ordered: bool = False, any_spelling: bool = False) -> None:
         self.minimum_words, self.ordered, self.any_spelling = minimum_words, ordered, any_spelling
-        self.dropped: Counter[str] = Counter()
         self._seen: set[int] = set()
 
-    def keep(self, *texts: str) -> bool:
-        """Whether a row of these texts stays; otherwise its reason is counted."""
+    def fault(self, *texts: str) -> str | None:
+        """Why a row of these texts must not stay; None if it may, and then it is remembered."""
         if not all(texts):
-            reason = "empty text"
-        elif any(len(text.split(None, self.minimum_words)) < self.minimum_words for text in texts):
-            reason = f"text shorter than {self.minimum_words} words"
-        elif len(set(texts)) < len(texts):
-            reason = "equal texts"
-        else:
-            texts = tuple(map(bare, texts)) if self.any_spelling else texts
-            # hashes instead of the texts themselves: a million pairs stay under 100 MB
-            key = hash(texts if self.ordered else tuple(sorted(texts)))
-            if key not in self._seen:
-                self._seen.add(key)
-                return True
-            reason = "duplicate"
-        self.dropped[reason] += 1
-        return False
+            return "empty text"
+        if any(len(text.split(None, self.minimum_words)) < self.minimum_words for text in texts):
+            return f"text shorter than {self.minimum_words} words"
+        if len(set(texts)) < len(texts):
+            return "equal texts"
+        texts = tuple(map(bare, texts)) if self.any_spelling else texts
+        # hashes instead of the texts themselves: a million pairs stay under 100 MB
+        key = hash(texts if self.ordered else tuple(sorted(texts)))
+        if key in self._seen:
+            return "duplicate"
+        self._seen.add(key)
+        return None

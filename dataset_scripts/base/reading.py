@@ -1,20 +1,15 @@
 """The one reader of raw corpora: files, folders' files and archives in; text, lines, tables and records out.
 
-    for member in members(files, lambda name: name.endswith(".jsonl")):
-        for number, record in member.records(dropped):
-            ...
-
 A row that cannot be used is counted with the place of the first of its kind; a file that is cut off, damaged or not
 what it should be ends the build with a message that names it and the cure. Nothing is unpacked to disk.
 """
-
-from __future__ import annotations
 
 import bz2
 import csv
 import gzip
 import json
 import lzma
+import re
 import tarfile
 import zipfile
 import zlib
@@ -68,10 +63,7 @@ def readable(path: Path, after: Callable[[], str] = str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Member:
-    """A file by itself or in an archive, unpacked; to be read before the next one is asked for.
-
-    Whatever reads it raises a ValueError that names the file and the cure where it is cut off or damaged.
-    """
+    """A file by itself or in an archive, unpacked; to be read before the next one is asked for."""
 
     path: Path  # the file, or the archive that holds it
     name: str  # its path, in the archive where it is in one; without the ending of a compression
@@ -83,14 +75,10 @@ class Member:
         inside = f":{self.name}" if _is_archive(self.path) else ""
         return f"{self.path.name}{inside}" + (f", line {line:,}" if line else "")
 
-    def read(self) -> bytes:
-        """The whole content."""
-        with self._readable():
-            return self.stream.read()
-
     def text(self) -> str:
         """The whole content as text; raises a UnicodeDecodeError if it is not in UTF-8."""
-        return self.read().decode("utf-8-sig")
+        with self._readable():
+            return self.stream.read().decode("utf-8-sig")
 
     def json(self, kind: type[list] | type[dict]) -> Any:
         """The whole content as JSON, a list or an object at its top level; a ValueError says where it is not."""
@@ -108,7 +96,17 @@ class Member:
 
     def lines(self, dropped: Dropped, otherwise: str | None = None) -> Iterator[tuple[int, str]]:
         """Yields (number from 1, line); a line that is not in UTF-8, nor in the encoding `otherwise`, is counted."""
-        return ((number, line.rstrip("\r\n")) for number, line in self._whole_lines(dropped, otherwise))
+        number = 0
+        with self._readable(lambda: number):
+            for number, line in enumerate(self.stream, start=1):
+                line = line.rstrip(b"\r\n")
+                try:
+                    yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    try:
+                        yield number, line.decode(otherwise or "utf-8")
+                    except UnicodeDecodeError:
+                        dropped.skip("line: not UTF-8", self.place(number))
 
     def table(
         self,
@@ -127,13 +125,12 @@ class Member:
 
         def lines() -> Iterator[str]:
             nonlocal number
-            for at, line in self._whole_lines(dropped):
+            for at, line in self.lines(dropped):
                 number = at
                 if not comment or not line.startswith(comment):
-                    yield line
+                    yield f"{line}\n"
 
-        commas = delimiter == ","
-        rows = csv.reader(lines()) if commas else (line.rstrip("\r\n").split(delimiter) for line in lines())
+        rows = csv.reader(lines()) if delimiter == "," else (line[:-1].split(delimiter) for line in lines())
         try:
             for fields in rows:
                 if len(fields) < 2 and not "".join(fields).strip():
@@ -170,19 +167,6 @@ class Member:
                 else:
                     dropped.skip("line: not a JSON object", self.place(number))
 
-    def _whole_lines(self, dropped: Dropped, otherwise: str | None = None) -> Iterator[tuple[int, str]]:
-        """Lines with their ends."""
-        number = 0
-        with self._readable(lambda: number):
-            for number, line in enumerate(self.stream, start=1):
-                try:
-                    yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError:
-                    try:
-                        yield number, line.decode(otherwise or "utf-8")
-                    except UnicodeDecodeError:
-                        dropped.skip("line: not UTF-8", self.place(number))
-
     def _check(self, header: Sequence[str], columns: Collection[str], number: int) -> None:
         """Refuses a header that lacks columns, or has two of one name."""
         if twice := [name for name, count in Counter(header).items() if name and count > 1]:
@@ -204,13 +188,13 @@ class Member:
         return readable(self.path, lambda: f"{lines():,} lines" if lines else "")
 
 
-def members(files: Path | Iterable[Path], wanted: Callable[[str], bool] = lambda name: True) -> Iterator[Member]:
+def members(files: Iterable[Path], wanted: Callable[[str], bool] = lambda name: True) -> Iterator[Member]:
     """Yields every file, or every file in it that is `wanted` by its name where it is an archive, hidden ones left out.
 
     Files are plain, compressed (.gz, .xz, .bz2; also within an archive) or `ARCHIVES`. One that is cut off, damaged or
     encrypted raises ValueError, which says after how many files.
     """
-    for path in [files] if isinstance(files, Path) else files:
+    for path in files:
         if _is_archive(path):
             yield from _archived(path, wanted)
         else:
@@ -238,6 +222,12 @@ def find_release(path: Path, releases: Sequence[Sequence[str]], needs: str) -> l
             return [files[name] for name in names]
     missing = [", ".join(name for name in names if name not in files) for names in releases]
     raise FileNotFoundError(f"{folder} lacks {'; or '.join(missing)} (plain or .gz); it needs {needs}")
+
+
+def named(*endings: str, packed: bool = True) -> re.Pattern[str]:
+    """What matches names, or all with an ending (".csv"), plain or .gz; and archives, where files may be `packed`."""
+    files = [f"{'.*' * ending.startswith('.')}{re.escape(ending)}(\\.gz)?" for ending in endings]
+    return re.compile("|".join([*files, *(f".*{re.escape(ending)}" for ending in ARCHIVES * packed)]), re.IGNORECASE)
 
 
 def unquote(field: str) -> str:

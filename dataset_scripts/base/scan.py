@@ -4,8 +4,6 @@ Every file is opened as what its name says it is, and refused if it is not; so n
 passes for weights or text.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import json

@@ -1,7 +1,5 @@
 """The column layouts that builders emit and systems train on; a system relies on these names and no others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where training and evaluation data come from: this project's demonstration, a built folder, or the Hub."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from datasets import ClassLabel, Dataset, DatasetDict, Value, get_dataset_config_names, load_dataset

@@ -1,7 +1,5 @@
 """Seeded splits by group, so that none has rows on both sides; samples of pairs that need no chance."""
 
-from __future__ import annotations
-
 import logging
 import math
 import random
@@ -62,10 +60,13 @@ def linked_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
     return [order[group] for group in groups]
 
 
-def within(items: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Up to `limit` different pairs of one list, every item about equally often: neighbours, then every second ..."""
+def within(items: list[str], limit: int, ordered: bool = False) -> Iterator[tuple[str, str]]:
+    """Up to `limit` different pairs of one list, every item about equally often: neighbours, then every second ...
+
+    If `ordered`, (a, b) and (b, a) are two, and every item is about equally often in either place.
+    """
     size = len(items)
-    for n in range(min(limit, size * (size - 1) // 2)):
+    for n in range(min(limit, size * (size - 1) // (1 if ordered else 2))):
         yield items[n % size], items[(n + 1 + n // size) % size]
 
 

@@ -1,7 +1,5 @@
 """Vocabulary and negation by stance: do Pro and Con differ on the surface? (Ghafouri et al. 2024, appendix A.2)"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """counterargs-18: debates with points and their best counter-arguments (Wachsmuth et al., 2018)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path

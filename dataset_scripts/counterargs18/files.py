@@ -12,8 +12,6 @@ and a debate as a line of JSON is
      "args": [{"id": "pro01", "side": "pro", "point": "...", "counter": "..."}]}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Footnotes of debate pages, taken out of their texts and counted: the marks, and the references that they point to."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter
@@ -65,11 +63,7 @@ def clean_paragraphs(text: str, counts: Counter[str]) -> list[str]:
     source (a year, page, address or date of access) and is no prose. At the end of the text either will do: a source,
     with few small words around titles, or a number, if it is in square brackets or of the kind that other references or
     the marks have. Marks are "[1]" anywhere, a number behind a word or full stop ("jobs1.", "jobs.1", "jobs.(1)"), and
-    every "(1)" in a text with such references.
-
-    Args:
-        text: Paragraphs with an empty line between them, with entities of HTML.
-        counts: Of what was taken out.
+    every "(1)" in a text with such references. What was taken out is counted.
 
     Example:
         >>> clean_paragraphs("Tea is healthy [1] .\n\n[1] Doe, J., 'Tea', 2010, p.4", Counter())

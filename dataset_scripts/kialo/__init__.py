@@ -1,7 +1,5 @@
 """Kialo: debate trees as pairs, triplets and single arguments, after Ghafouri et al. (2024)."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator
@@ -9,25 +7,20 @@ from pathlib import Path
 
 from datasets.utils import tqdm
 
+from dataset_scripts.base.families import TreesCorpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import is_english
-from dataset_scripts.base.reading import ARCHIVES, members
+from dataset_scripts.base.reading import members, named
 from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import split_or_train
-from dataset_scripts.base.trees import TreesCorpus
 from dataset_scripts.kialo.export import Discussion, discussion_id, parse_export, parse_record
 
 
 class Kialo(TreesCorpus):
-    """Discussions from Kialo's text exports; see `dataset_scripts/metadata/kialo.yaml`."""
+    """Discussions from Kialo's text exports, a unit as (id, discussion); see `dataset_scripts/metadata/kialo.yaml`."""
 
     METADATA = load_metadata("kialo")
-    FEATURES = TreesCorpus.FEATURES
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        """Exports, archives of exports and parsed discussions."""
-        return name.lower().endswith((".txt", ".jsonl", ".jsonl.gz", *ARCHIVES))
+    RAW = named(".txt", ".jsonl")  # exports, parsed discussions
 
     def units(self, files: list[Path]) -> list[tuple[str, tuple[str, Discussion]]]:
         discussions = self._read(files)
@@ -129,3 +122,9 @@ class Kialo(TreesCorpus):
                     yield name, discussion_id(name, discussion), discussion
             else:
                 self.dropped.skip("file: neither an export nor parsed discussions", member.place())
+
+
+class WrittenDebates(Kialo):
+    """The discussions in `dataset_scripts/demo`, under terms that let them be trained on and passed on."""
+
+    METADATA = load_metadata("written_debates")

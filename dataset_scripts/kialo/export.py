@@ -15,8 +15,6 @@ Kialo has exported discussions in two dialects, and both are read:
                                                       [1] https://example.org
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,12 +1,11 @@
 """What the tests of corpora share: a builder run on raw files, and raw files written in a line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets import Dataset, DatasetDict
 from typer.testing import CliRunner, Result
 
 from dataset_scripts.commands import app
@@ -22,9 +21,12 @@ def build(tmp_path_factory) -> Callable[..., tuple[Any, dict[str, int]]]:
 
     def run(corpus: type, data: Path, config: str | None = None, **options: Any) -> tuple[Any, dict[str, int]]:
         builder = corpus.open(data, config, cache_dir=tmp_path_factory.mktemp("cache"), **options)
-        builder.download_and_prepare()
+        features, splits = builder.info.features, DatasetDict()
+        for split, rows in builder.read_splits().items():
+            columns = dict(zip(features, map(list, zip(*rows, strict=True)), strict=True))
+            splits[split] = Dataset.from_dict(columns, features=features)
         run.facts = dict(builder.facts)
-        return builder.as_dataset(), dict(builder.dropped)
+        return splits, dict(builder.dropped)
 
     return run
 
@@ -33,8 +35,7 @@ def build(tmp_path_factory) -> Callable[..., tuple[Any, dict[str, int]]]:
 def write(tmp_path) -> Callable[..., Path]:
     """A function that writes files, or packs them: `write("raw", {"a.txt.gz": "text"})`, `write("raw.zip", {...})`.
 
-    A name that ends in .gz, .xz or .bz2 says how its content is to be compressed. Returns the folder or archive, which
-    lies in the test's temporary folder.
+    A name that ends in .gz, .xz or .bz2 says how its content is to be compressed. Returns the folder or archive.
     """
 
     def run(target: str, files: Mapping[str, str | bytes]) -> Path:
@@ -52,7 +53,7 @@ def write(tmp_path) -> Callable[..., Path]:
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def corpus() -> Callable[..., Result]:
     """A function that runs `opinion corpus` with some words: `corpus("build", "kialo", raw, "-o", out)`."""
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words], prog_name="opinion corpus")

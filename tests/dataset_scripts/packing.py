@@ -1,7 +1,5 @@
 """Raw files packed as their names say, and archives of them."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,10 +1,8 @@
-"""Amazon: every form of release, products and kinds of product, and the demonstration's reviews."""
-
-from collections import Counter
+"""Amazon: the forms of release, with products and without."""
 
 import pytest
 
-from dataset_scripts.amazon import Amazon
+from dataset_scripts.reviews import Amazon
 from tests.dataset_scripts.packing import json_lines
 
 PARTS = ("lid", "fan", "cable")
@@ -48,21 +46,6 @@ def test_json_lines(name, build, write):
     # 8 products for training, one each for validation and test, each 3 x 2 + 2 x 1 triplets
     assert data.num_rows == {"train": 64, "validation": 8, "test": 8} and dropped == {}
     assert groups(data) == {f"KETTLE{n}" for n in range(10)}
-
-
-def test_a_table(build, write):
-    columns = "marketplace customer_id review_id product_id product_parent product_title product_category star_rating"
-    table = ["\t".join([*columns.split(), "review_headline", "review_body", "review_date"])]
-    for n in range(10):
-        for text, stars in texts(f"KETTLE{n}"):
-            table.append(f'US\t1\tR1\tKETTLE{n}\t7\tA "kettle\tPersonal Care\t{stars}\t"Mine\t"{text}\t2015-08-31')
-    table.append("US\t1\tR1\tKETTLE1\t7")
-    folder = write("raw", {"amazon_reviews_us_Personal_Care_v1_00.tsv.gz": "\n".join(table)})
-    data, dropped = build(Amazon, folder, "pairs")
-    # a product opposes 3 x 2 times and agrees 3 + 1 times: 4 of either label
-    assert data.num_rows == {"train": 64, "validation": 8, "test": 8}
-    assert Counter(data["train"]["label"]) == {0: 32, 1: 32}
-    assert data["test"][0]["sentence1"].startswith('"The ') and dropped == {"row: wrong number of columns": 1}
 
 
 def test_reviews_without_products(build, write):

@@ -1,6 +1,6 @@
 """Room for Debate: what is for one statement of a debate is against the other; what cannot be used is counted."""
 
-from dataset_scripts.arct import ARCT, COMMENTS, REASONS, SUMMARIES
+from dataset_scripts.room_for_debate import ARCT, COMMENTS, REASONS, SUMMARIES
 
 COLUMNS = "id", "text", "url", "stance1", "stance2", "annotatedStance"
 CATS = "/debates/2016/cats", "Cats belong in every library", "Cats have no place in libraries"

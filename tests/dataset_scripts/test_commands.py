@@ -1,9 +1,8 @@
 """`opinion corpus`: what it writes, refuses and prints."""
 
-from __future__ import annotations
-
 import errno
 import json
+import shutil
 from pathlib import Path
 
 import datasets
@@ -22,29 +21,31 @@ ROWS = {
 }
 
 
-@pytest.fixture
-def raw(tmp_path):
-    folder = tmp_path / "private-folder"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def once(tmp_path_factory, corpus):
+    """Raw discussions, their build and what it printed."""
+    raw = tmp_path_factory.mktemp("once") / "private-folder"
+    raw.mkdir()
     for number in range(20):
-        (folder / f"topic-{100 + number}.txt").write_text(
+        (raw / f"topic-{100 + number}.txt").write_text(
             f"Discussion Title: Thing {number}\n1. The thing numbered {number} is good for all of us.\n"
             f"1.1. Pro: The thing numbered {number} is what we wanted.\n"
             f"1.2. Con: The thing numbered {number} is not needed, never was.\n1.3. Con: Bad.\n"
         )
-    return folder
+    result = corpus("build", "kialo", raw, "-o", raw.parent / "built" / "kialo")
+    assert result.exit_code == 0, result.output
+    return raw.parent, result
 
 
 @pytest.fixture
-def built(raw, tmp_path, corpus):
-    out = tmp_path / "built" / "kialo"
-    result = corpus("build", "kialo", raw, "-o", out)
-    assert result.exit_code == 0, result.output
-    return out, result
+def built(once, tmp_path):
+    """Copies of raw discussions and their build."""
+    shutil.copytree(once[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path / "private-folder", tmp_path / "built" / "kialo"
 
 
-def test_a_build_has_files_summary_card_and_loads(built, tmp_path):
-    out, result = built
+def test_a_build_has_files_summary_card_and_loads(once, tmp_path):
+    result, out = once[1], once[0] / "built" / "kialo"
     files = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file()}
     parquet = {f"{config}/{split}-00000-of-00001.parquet" for config in ROWS for split in ROWS[config]}
     assert files == parquet | {"README.md", "summary.json", "plots/statistics.png"}
@@ -60,47 +61,40 @@ def test_a_build_has_files_summary_card_and_loads(built, tmp_path):
     assert "60 x row: text shorter than 4 words" in result.stdout
     # the record has the counts of the real release
     assert "warning: triplets differs from the reference build: train 17 instead of 96,702" in result.stderr
-    for config, rows in ROWS.items():
-        loaded = datasets.load_dataset(str(out), config, cache_dir=str(tmp_path / "cache"))
-        assert {split: data.num_rows for split, data in loaded.items()} == rows
-    default = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))
-    assert default["train"].features["label"].names == ["oppose", "agree"]
+    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))  # by default the first configuration
+    assert {split: data.num_rows for split, data in loaded.items()} == ROWS["pairs"]
+    assert loaded["train"].features["label"].names == ["oppose", "agree"]
     text = (out / "README.md").read_text(encoding="utf-8")
     header = yaml.safe_load(text.split("---\n")[1])
     assert header["license"] == "other" and header["license_name"] == "kialo-terms" and header["language"] == ["en"]
     assert header["size_categories"] == "n<1K" and header["task_categories"] == ["sentence-similarity"]
-    assert [config["config_name"] for config in header["configs"] if config.get("default")] == ["pairs"]
-    assert "opinion corpus build kialo RAW -o OUT --seed 42\n" in text
-    assert (
-        "| rows kept | 60 | 20 | 60 | 40 |" in text and "| row: text shorter than 4 words | 60 | 20 | 20 | 20 |" in text
-    )
-    assert "| Pro | 17 | 1.000 | 0.000 |" in text and "(plots/statistics.png)" in text
-    assert "must not be published" in text and "ghafouri" in text
-    assert "numbered" not in text  # no text of the corpus
-    for path in (str(tmp_path), "private-folder", str(ROOT)):
+    for told in (
+        *("opinion corpus build kialo RAW -o OUT --seed 42\n", "| rows kept | 60 | 20 | 60 | 40 |"),
+        *("| Pro | 17 | 1.000 | 0.000 |", "(plots/statistics.png)", "must not be published", "ghafouri"),
+    ):
+        assert told in text
+    assert "numbered" not in text  # no text of the corpus, and no path
+    for path in (str(once[0]), "private-folder", str(ROOT)):
         assert path not in text and path not in (out / "summary.json").read_text()
 
 
-def test_one_config_with_options(raw, tmp_path, corpus):
-    out = tmp_path / "out"
+def test_one_config_with_options(built, tmp_path, corpus):
+    raw, _ = built
     (raw / "topic-99.txt").touch()
     # two paths are one corpus
     (tmp_path / "other").mkdir()
-    raw = [raw, (raw / "topic-100.txt").rename(tmp_path / "other" / "topic-100.txt")]
-    options = ["--config", "pairs", "--seed=7"]
-    result = corpus("build", "kialo", *raw, "-o", out, *options)
-    card, summary = (out / "README.md").read_text(), json.loads((out / "summary.json").read_text())
+    paths = [raw, (raw / "topic-100.txt").rename(tmp_path / "other" / "topic-100.txt")]
+    result = corpus("build", "kialo", *paths, "-o", tmp_path / "out", "--config", "pairs", "--seed=7")
+    card, summary = ((tmp_path / "out" / name).read_text() for name in ("README.md", "summary.json"))
     assert "RAW -o OUT --config pairs --seed 7\n" in card
-    assert summary["options"] == {"seed": 7}
-    assert summary["configs"]["pairs"]["rows"] == ROWS["pairs"]
-    assert not (out / "plots").exists() and not (out / "triplets").exists()
+    assert json.loads(summary)["options"] == {"seed": 7}
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"README.md", "summary.json", "pairs"}
     assert "warning" not in result.stderr  # expected counts are those of the defaults
-    assert "        1 x file: empty, first in topic-99.txt\n" in result.stdout
-    assert "topic-99" not in card and "topic-99" not in (out / "summary.json").read_text()
+    assert "        1 x file: empty, first in topic-99.txt\n" in result.stdout and "topic-99" not in card + summary
 
 
-def test_replaces_only_what_it_wrote(built, raw, tmp_path, corpus):
-    out, _ = built
+def test_replaces_only_what_it_wrote(built, tmp_path, corpus):
+    raw, out = built
     again = ["build", "kialo", raw, "--config", "triplets", "-o"]
     assert corpus(*again, out).exit_code == 0 and not (out / "pairs").exists()
     (out / "notes.md").write_text("mine")
@@ -110,12 +104,10 @@ def test_replaces_only_what_it_wrote(built, raw, tmp_path, corpus):
     (other / "thesis.tex").write_text("mine")
     assert "no build wrote it" in corpus(*again, other).stderr and [f.name for f in other.iterdir()] == ["thesis.tex"]
     assert "raw data lie in" in corpus(*again, raw.parent).stderr
-    (tmp_path / "empty").mkdir()
-    assert corpus(*again, tmp_path / "empty").exit_code == 0
 
 
-def test_a_build_that_fails_leaves_the_old_one(built, raw, corpus, monkeypatch):
-    out, _ = built
+def test_a_build_that_fails_leaves_the_old_one(built, corpus, monkeypatch):
+    raw, out = built
     before = (out / "README.md").read_text()
 
     def full(*args, **kwargs):
@@ -130,6 +122,10 @@ def test_a_build_that_fails_leaves_the_old_one(built, raw, corpus, monkeypatch):
         file.write_text("")
     assert corpus("build", "kialo", raw, "-o", out).exit_code == 2
     assert (out / "README.md").read_text() == before and [file.name for file in out.parent.iterdir()] == ["kialo"]
+    with pytest.raises(PublishError, match=r"\(kialo\) must not be published: Kialo's terms.*Add --private"):
+        publish_dataset(out.rename(out.with_name("moved")), "org/kialo", dry_run=True)
+    moved = publish_dataset(out.with_name("moved"), "org/kialo", dry_run=True, private=True)
+    assert moved["repo_id"] == "org/kialo"
 
 
 @pytest.mark.parametrize(
@@ -146,10 +142,3 @@ def test_what_cannot_work_is_said_before_the_data_are_read(words, message, corpu
     result = corpus(*words)
     assert result.exit_code == 2 and result.stderr.startswith("error: ") and message in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_a_folder_that_was_moved_knows_its_terms(built, tmp_path):
-    moved = built[0].rename(tmp_path / "moved")
-    with pytest.raises(PublishError, match=r"\(kialo\) must not be published: Kialo's terms.*Add --private"):
-        publish_dataset(moved, "org/kialo", dry_run=True)
-    assert publish_dataset(moved, "org/kialo", dry_run=True, private=True)["repo_id"] == "org/kialo"

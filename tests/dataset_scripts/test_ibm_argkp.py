@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pytest
-
 from dataset_scripts.ibm_argkp import IbmArgKP
 from tests.dataset_scripts.packing import csv_table
 
@@ -29,17 +27,15 @@ SECOND = ["topic", "argument", "key_point", "stance", "label"]
 NAMES = "arg_quality_rank_30k", "ArgKP-2021_dataset"
 
 
-def release(ratings=RATINGS, key_points=KEY_POINTS, end=".csv") -> dict[str, str]:
+def release(ratings=RATINGS, key_points=KEY_POINTS) -> dict[str, str]:
     tables = [FIRST, *ratings], [SECOND, *key_points]
-    return {name + end: csv_table(rows) for name, rows in zip(NAMES, tables, strict=True)}
+    return {f"{name}.csv": csv_table(rows) for name, rows in zip(NAMES, tables, strict=True)}
 
 
-@pytest.mark.parametrize("end", [".csv.gz", ".zip"])
-def test_pairs(end, build, write):
-    folder = write("raw", release(end=end) if end != ".zip" else {})
-    for name, text in release().items() if end == ".zip" else ():
+def test_pairs(build, write):
+    for name, text in release().items():
         write(f"raw/IBM_Debater_{name}.zip", {"readme.txt": "NAME: invented", name: text})
-    data, dropped = build(IbmArgKP, folder, "pairs")
+    data, dropped = build(IbmArgKP, write("raw", {}), "pairs")
     # "We should ban cats": 4 texts for it (one a key point) and 2 against, 1 match that is also one of the 6 pairs for
     assert Counter((row["relation"], row["label"]) for row in data["train"]) == {
         ("argument-to-topic", 1): 4,
@@ -63,15 +59,12 @@ def test_triplets_arguments_and_families(build, write):
     assert sum(anchors.values()) == 6 + 1  # every two of one side, with one of the other
     assert data.num_rows == {"train": 15}
     against = {"cats keep the mice away", "cats comfort people living alone"}
-    # the negatives of the six pairs on one side are not always the same text
-    assert {row["negative"] for row in data["train"] if row["anchor"] not in {CATS, *against}} == against
     for row in data["train"]:
         assert (row["positive"] in against) != (row["negative"] in against)
         assert row["anchor"] == CATS or (row["anchor"] in against) == (row["positive"] in against)
     data, _ = build(IbmArgKP, folder, "arguments")
     assert data.num_rows == {"train": 7, "validation": 2, "test": 5}
     assert Counter(data["train"]["stance"]) == {"thesis": 1, "pro": 4, "con": 2}
-    assert data["train"][0]["parent"] is None and data["train"][1]["parent"] == "we-should-ban-cats"
     data, _ = build(IbmArgKP, folder, "families")
     assert data.num_rows == {"train": 6, "validation": 1, "test": 3}  # a motion alone is none
     assert {row["text"] for row in data["train"] if row["side"] == 0} == against

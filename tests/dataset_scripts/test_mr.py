@@ -1,24 +1,22 @@
-"""MR: the split files, the two files of the first release."""
+"""MR: the split files, the two files of the first release, and every malformed row."""
 
 import pytest
 
-from dataset_scripts.mr import MovieReviews
+from dataset_scripts.sentiment import MovieReviews
 
 
-def split_files(train: str | bytes, prefix: str = "split_", header: bytes = b"label\ttext\n") -> dict[str, bytes]:
-    train = train.encode() if isinstance(train, str) else train
+def split_files(train: str) -> dict[str, bytes]:
     rows = {
-        "train": train,
+        "train": train.encode("cp1252"),
         "validation": b"0\tdull validation\n1\tfine validation",
         "test": b"0\tdull test\n1\tfine test",
     }
-    return {f"{prefix}{split}.tsv.gz": header + of_split for split, of_split in rows.items()}
+    return {f"split_{split}.tsv.gz": b"label\ttext\n" + of_split for split, of_split in rows.items()}
 
 
-@pytest.mark.parametrize("prefix", ["split_", ""])
-def test_the_usual_split_stays_as_it_is(prefix, build, write):
+def test_the_usual_split_stays_as_it_is(build, write):
     rows = ["1\ta  fine film .", "1\ta fine film", "0\tbad", '0\tthe " plot', "0\ta fine film", "1\ta fine film"]
-    folder = write("raw", split_files("\n".join(rows), prefix))
+    folder = write("raw", split_files("\n".join(rows)))
     data, dropped = build(MovieReviews, folder)
     assert data.num_rows == {"train": 6, "validation": 2, "test": 2} and dropped == {}
     assert data["train"].features["label"].names == ["negative", "positive"]
@@ -43,3 +41,16 @@ def test_the_first_release_is_split_by_seed(build, write):
     assert "a clich\u00e9 \u2013 and dull" in texts and len(texts) == len(set(texts))
     assert build(MovieReviews, folder)[0]["test"]["text"] == data["test"]["text"]
     assert build(MovieReviews, folder, seed=7)[0]["test"]["text"] != data["test"]["text"]
+
+
+def test_malformed_rows(build, write):
+    rows = ["0\tbad plot", "1\t", "2\tneither", "\tno label", "1\ta\tb", "1", "", "1\tdull test!", "1\tclich\xe9"]
+    data, dropped = build(MovieReviews, write("raw", split_files("\n".join(rows))))
+    assert data.num_rows == {"train": 1, "validation": 2, "test": 2}
+    assert dropped == {
+        "row: empty text": 1,
+        "row: unknown label": 2,
+        "row: wrong number of columns": 2,
+        "line: not UTF-8": 1,
+        "row: a text is also in test": 1,
+    }

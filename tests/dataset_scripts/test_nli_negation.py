@@ -68,11 +68,3 @@ def test_families(build, write):
         "negations: one row of three is missing": 1,
         "refutation: by no negation": 1,
     }
-
-
-def test_the_cap_of_a_part(build, write):
-    refuted = REFUTED + "".join(f"\nHouse {n} has a door\tHouse {n} has no door" for n in range(9))
-    folder = write("raw", {"wikifactcheck_english_0.tsv": refuted})
-    drawn = [build(NliNegation, folder, per_part=4, seed=seed)[0] for seed in (1, 1, 2)]
-    one, same, other = ({row["text"] for split in data.values() for row in split} for data in drawn)
-    assert len(one) == 4 and one == same != other

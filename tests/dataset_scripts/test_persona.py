@@ -22,24 +22,14 @@ def release(**others: str) -> dict[str, str]:
     return {f"persona/{name}.jsonl": "\n".join(lines) for name, lines in files.items()} | others
 
 
-def test_camps(build, write):
+def test_camps_and_what_is_left_out(build, write):
     data, dropped = build(Persona, write("raw.tar.xz", release()))
-    rows = {(row["text"], row["statement"], row["side"], row["group"]) for split in data.values() for row in split}
-    assert {text for text, *_ in rows if text.startswith("I could")} == {"I could paint all day"}
-    assert ("Paintings leave me quite cold", "", 0, ART) in rows and (
-        "I never bet on horses",
-        "",
-        1,
-        "risk-averse",
-    ) in rows
+    rows = {tuple(row.values()) for split in data.values() for row in split}
+    assert {("Paintings leave me quite cold", "", 0, ART), ("I never bet on horses", "", 1, "risk-averse")} <= rows
     # what art and music share stays once; the two spellings of the river are one text
     assert len(rows) == sum(data.num_rows.values()) == 6 and sum(dropped.values()) == 2
-    assert data.num_rows.keys() == {"train", "validation", "test"}
     groups = [set(split["group"]) for split in data.values()]
-    assert sum(map(len, groups)) == len(set.union(*groups))
-
-
-def test_what_is_left_out(build, write):
+    assert len(groups) == 3 and sum(map(len, groups)) == len(set.union(*groups))
     faulty = [
         line("I own one brush", confidence=0.89),
         line("Art, yes", " No"),
@@ -49,10 +39,8 @@ def test_what_is_left_out(build, write):
         line("I own two brushes", "Perhaps"),
         "no object",
     ]
-    others = {
-        f"persona/{name}.jsonl": line("Said by nobody here") for name in ("no-shut-down", "subscribes-to-Atheism")
-    }
-    raw = release(**others)
+    others = (f"persona/{name}.jsonl" for name in ("no-shut-down", "subscribes-to-Atheism"))
+    raw = release(**dict.fromkeys(others, line("Said by nobody here")))
     raw[f"persona/{ART}.jsonl"] += "\n" + "\n".join(faulty)
     data, dropped = build(Persona, write("raw", raw), without=["interest-in-music"])
     assert sum(data.num_rows.values()) == 5

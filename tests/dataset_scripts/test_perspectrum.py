@@ -1,9 +1,6 @@
 """PERSPECTRUM: relations, labels, what is dropped and why, and that no text of a test claim is left in training."""
 
 import json
-from collections import Counter
-
-import pytest
 
 from dataset_scripts.perspectrum import NAMES, Perspectrum
 
@@ -35,29 +32,23 @@ def release(claims=CLAIMS, extra=(), end: str = "") -> dict[str, str]:
     return {name + end: json.dumps(content) for name, content in contents}
 
 
-def test_pairs(build, write):
-    data, dropped = build(Perspectrum, write("my data [1]", release(end=".gz")), "pairs")
+def test_every_configuration(build, write):
+    folder = write("my data [1]", release(end=".gz"))
+    data, dropped = build(Perspectrum, folder, "pairs")
     # claim 0: three perspectives to the claim, 1-2 in one cluster, 1-3 and 2-3; what holds text 3 is also in test
+    little, care = "Cats need far less daily attention", "A cat asks for little care"
     assert [(row["sentence1"], row["relation"], row["label"]) for row in data["train"]] == [
-        ("Cats need far less daily attention", "perspective-to-claim", 1),
-        ("A cat asks for little care", "perspective-to-claim", 1),
-        ("Cats need far less daily attention", "paraphrase", 1),
+        (little, "perspective-to-claim", 1),
+        (care, "perspective-to-claim", 1),
+        (little, "paraphrase", 1),
     ]
-    assert data["validation"]["label"] == [0]
-    assert Counter((row["relation"], row["label"]) for row in data["test"]) == {
-        ("perspective-to-claim", 1): 1,
-        ("perspective-to-claim", 0): 1,
-        ("same-claim", 0): 1,
-    }
-    assert dropped == {"row: a text is also in test": 3}
-
-
-def test_triplets_arguments_and_families(build, write):
-    folder = write("raw", release())
+    assert data["validation"]["label"] == [0] and dropped == {"row: a text is also in test": 3}
+    tested = sorted((row["relation"], row["label"]) for row in data["test"])
+    assert tested == [("perspective-to-claim", 0), ("perspective-to-claim", 1), ("same-claim", 0)]
     data, dropped = build(Perspectrum, folder, "triplets")
-    assert data.num_rows == {"test": 1} and dropped == {"row: a text is also in test": 2}
     texts = "Dogs should stay out of parks", "Dogs frighten small children there", "dogs guard the house, at night."
     assert tuple(data["test"][0].values()) == (*texts, "claim-2")
+    assert data.num_rows == {"test": 1} and dropped == {"row: a text is also in test": 2}
     data, dropped = build(Perspectrum, folder, "arguments")
     assert [(row["id"], row["parent"], row["stance"], row["depth"]) for row in data["train"]] == [
         ("claim-0", None, "thesis", 0),
@@ -66,27 +57,10 @@ def test_triplets_arguments_and_families(build, write):
     ]
     assert (len(data["validation"]), len(data["test"]), dropped) == (2, 3, {"row: a text is also in test": 1})
     data, dropped = build(Perspectrum, folder, "families")
-    assert [(row["text"], row["side"], row["statement"], row["group"]) for row in data["train"]] == [
-        ("Cats need far less daily attention", 1, CATS, "claim-0"),
-        ("A cat asks for little care", 1, CATS, "claim-0"),
-    ]
+    assert [tuple(row.values())[:3] for row in data["train"]] == [(little, CATS, 1), (care, CATS, 1)]
     assert (data["validation"]["side"], data["test"]["side"]) == ([0], [1, 0])
-    assert dropped == {"row: a text is also in test": 1}
-
-
-def test_a_source_can_be_left_out(build, write):
-    claims = [*CLAIMS, ("train", "debatewise", "Parks are made for everyone", [("UNDERMINE", [5]), ("SUPPORT", [4])])]
-    folder = write("raw", release(claims))
     data, dropped = build(Perspectrum, folder, "pairs", without=("idebate",))
-    # claim 0 keeps all six pairs; claim 3 has text 4, which validation holds, and text 5, which is idebate's
-    assert data.num_rows == {"train": 6, "validation": 1}
-    assert dropped == {
-        "claim: from a source left out": 1,
-        "perspective: from a source left out": 1,
-        "row: a text is also in validation": 1,
-    }
-    with pytest.raises(ValueError, match="idebate, debatewise, procon"):
-        build(Perspectrum, folder, "pairs", without=("kialo",))
+    assert data.num_rows == {"train": 6, "validation": 1} and dropped == {"claim: from a source left out": 1}
 
 
 def test_every_reason_for_a_drop(build, write):

@@ -46,8 +46,6 @@ def test_families(build, write):
     # each side needs more than two of five, or three of six: nothing is left but an error that says so
     with pytest.raises(ValueError, match="no usable row in 2 file"):
         build(Polis, write("raw", conversation("trams", end=".gz")), **OPTIONS, least_side=0.45)
-    data, _ = build(Polis, write("raw", conversation("trams", end=".gz")), **OPTIONS, per_conversation=1)
-    assert data["train"]["side"] == [1, 1, 0, 0]
 
 
 def test_splits_and_what_is_left_out(build, write):

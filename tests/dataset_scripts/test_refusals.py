@@ -31,6 +31,7 @@ CASES = [
     ("pit2015/tweets.tsv", {"tweets.tsv": ""}, "belongs to pit2015; it needs a folder or archive with"),
     ("sentiwordnet", {"SentiWordNet_1.0.txt": "", "SentiWordNet_3.0.0.txt": ""}, "holds .*; give one of"),
     ("sos", SCORES | {"a.csv": b"\xff\xfe\x00"}, "belongs to sos; it needs the authors' folder, with"),
+    ("vast", {"vast_dev.csv": ""}, "vast_dev.csv: give files of VAST and .* of ARCT, which tells the debates"),
     ("stsb/pairs.tsv", {"pairs.tsv": ""}, "nothing at .*pairs.tsv belongs to stsb; it needs the folder with sts-train"),
 ]
 

@@ -14,28 +14,15 @@ def line(id: str, gloss: str, scores: str = "0.5\t0.125", terms: str = "fond#1 k
 
 
 def test_a_row_per_example(build, write):
-    gloss = 'liking (of cats); "too short"; "my  cat is fond of fish"; "she grew keen on dogs"'
+    gloss = 'liking (of cats); "too short"; "my  cat is fond of `fish\'" - Jane Doe; "she grew keen on dogs,"'
     lines = line("a00000001", gloss) + line("n00000002", "a definition; without any example")
     data, dropped = build(SentiWordNet, write("raw", {f"{NAME}.gz": HEADER + lines}), "examples")
     rest = {"author": "", "group": "a00000001", "topic": "", "date": ""}
     assert data["train"].to_list() == [
-        {"id": "a00000001:2", "text": "my cat is fond of fish", **rest},
+        {"id": "a00000001:2", "text": "my cat is fond of 'fish'", **rest},
         {"id": "a00000001:3", "text": "she grew keen on dogs", **rest},
     ]
     assert dropped == {"row: text shorter than 4 words": 1}
-
-
-@pytest.mark.parametrize(
-    ("gloss", "texts"),
-    [
-        ('of fish; "cats eat small fish" - Jane Doe; "fish is a food"--A. P', "cats eat small fish|fish is a food"),
-        ('speak; "\'Feed the cat,\' she said"; "`Feed it,\' he said"', "'Feed the cat,' she said|'Feed it,' he said"),
-        ('speak; "I know your cat well," he began, "but not dogs" (UK)', "I know your cat well"),
-    ],
-)
-def test_what_is_an_example(gloss, texts, build, write):
-    data, _ = build(SentiWordNet, write("raw", {NAME: HEADER + line("v1", gloss)}), "examples")
-    assert "|".join(data["train"]["text"]) == texts
 
 
 def test_dropped_rows(build, write):

@@ -12,9 +12,7 @@ from tests.dataset_scripts.packing import csv_table
     [
         ("Should we close the old bridge?", "We should close the old bridge"),
         ("Shouldn't the feeding of ducks be banned", "The feeding of ducks should be banned"),
-        ("Should rich towns restrict traffic", "Rich towns should restrict traffic"),
         ("Does the Harbour Have More Rain?", "The Harbour has More Rain"),
-        ("Does slow music bring peace", "Slow music brings peace"),
         ("Do all ducks have the right to bread", "All ducks have the right to bread"),
         ("Is slow music harmful to ducks?", "Slow music is harmful to ducks"),
         ("Why should we close the old bridge?", None),

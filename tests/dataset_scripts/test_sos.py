@@ -1,8 +1,8 @@
-"""SOS: means of annotations, the published pairs, and every malformed row."""
+"""SOS: means of annotations, and what cannot be used."""
 
 import pytest
 
-from dataset_scripts.sos import LOST, Sos
+from dataset_scripts.sos import Sos
 
 ANNOTATIONS = "opinion_similarity_annotation.csv"
 LAPTOPS = {"L1:0": "The screen  is sharp.", "L1:1": "A sharp screen & lid", "L2:0": "It broke.", "L9:0": " "}
@@ -45,18 +45,10 @@ def test_pairs_that_cannot_be_used(build, write):
     scores = [("L1:0", "L7:0", 1), ("L1:0", "L9:0", 1), ("L1:0", "R1:0", 1), ("H1:0", "H1:1", 1)]
     scores += [("L1:1", "L2:0", score) for score in (5, "x", "", "nan")]
     scores += [("L1:0", "L1:1", score) for score in (3, -1, 2)]
-    built = build(
-        Sos,
-        write(
-            "raw",
-            {
-                ANNOTATIONS: annotations(*scores) + '"L1:0","L1:1"\n',
-                "laptops.csv": sentences("LAPTOP", LAPTOPS),
-                "meals.csv": sentences("RESTAURANT", MEALS),
-                "hotels.csv": sentences("HOTEL", {"H1:0": "A soft bed", "H1:1": "A hard bed"}),
-            },
-        ),
-    )
+    files = {ANNOTATIONS: annotations(*scores) + '"L1:0","L1:1"\n', "laptops.csv": sentences("LAPTOP", LAPTOPS)}
+    files["meals.csv"] = sentences("RESTAURANT", MEALS)
+    files["hotels.csv"] = sentences("HOTEL", {"H1:0": "A soft bed", "H1:1": "A hard bed"})
+    built = build(Sos, write("raw", files))
     # the number stays that of the pair in the annotations
     assert [(row[0], row[3]) for row in rows_of(built)] == [("pair_6", 2.5)]
     assert built[1] == {
@@ -67,20 +59,3 @@ def test_pairs_that_cannot_be_used(build, write):
         "pair: without a valid annotation": 1,
         "row: wrong number of columns": 1,
     }
-
-
-def test_the_published_pairs(build, write):
-    rows = [
-        ("pair_2", "Cold  soup.", "Hot soup.", "Restaurant", "Different", "0.666666667"),
-        ("pair_3", LOST, "Hot soup.", "Restaurant", "Same", "3"),
-        ("pair_4", " ", "Hot soup.", "Restaurant", "Same", "3"),
-        ("pair_5", "Cold soup.", "Hot soup.", "Restaurant", "Same", "4.5"),
-        ("pair_6", "Cold soup.", "Hot soup.", "Hotel", "Same", "3"),
-    ]
-    folder = write("raw", {"pairs.csv": table("pair_id sent1_text sent2_text domain group avg", *rows)})
-    for data in (folder / "pairs.csv", folder):
-        built = build(Sos, data)
-        assert rows_of(built) == [("pair_2", "Cold soup.", "Hot soup.", pytest.approx(2 / 3), "restaurant")]
-        assert sorted(built[1].values()) == [1, 1, 1, 1] and any(LOST in reason for reason in built[1])
-    # annotations without their sentences do not help
-    assert len(rows_of(build(Sos, write("raw", {ANNOTATIONS: annotations(("L1:0", "L1:1", 1))})))) == 1

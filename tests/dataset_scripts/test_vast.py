@@ -2,9 +2,8 @@
 
 import pytest
 
-from dataset_scripts.arct import COMMENTS
 from dataset_scripts.base.splits import split_groups
-from dataset_scripts.vast import VAST
+from dataset_scripts.room_for_debate import COMMENTS, VAST
 from tests.dataset_scripts.packing import csv_table
 
 COLUMNS = "id", "text", "url", "stance1", "stance2", "annotatedStance"
@@ -63,9 +62,3 @@ def test_families(vast, build):
         "text: for and against its statement": 2,
         "row: duplicate": 1,
     }
-
-
-def test_both_corpora_are_needed(vast, build):
-    for path in vast:
-        with pytest.raises(ValueError, match="of ARCT, which tells the debates"):
-            build(VAST, path)

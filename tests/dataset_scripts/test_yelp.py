@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from dataset_scripts.yelp import Yelp
+from dataset_scripts.reviews import Yelp
 from tests.dataset_scripts.packing import json_lines
 
 DISHES = ("soup", "tea", "bread", "pie", "rice")
@@ -74,15 +74,7 @@ def test_granularity_does_not_move_the_split(build, write):
     # "Wow!" and "Oh." have fewer than four words
     assert {text.split()[0] for text in first["train"]["sentence1"]} == {"The"}
     assert businesses(first) == businesses(whole) and dropped == {"review: no sentence of 4 words or more": 1}
-    # sentences are whole reviews whatever the granularity
-    data, _ = build(Yelp, folder, "sentences", granularity="first")
-    assert data["test"][0]["text"].startswith(("Wow!", "Oh."))
-
-
-def test_options(build, write):
-    folder = write("raw", {"reviews.json": json_lines(cafes(100))})
-    data, _ = build(Yelp, folder, "triplets", per_product=3)
+    data, dropped = build(Yelp, folder, "triplets", per_product=3, share=0.5)
     assert max(Counter(data["train"]["group"]).values()) == 3
-    data, dropped = build(Yelp, folder, "sentences", share=0.3)
-    read = sum(map(len, businesses(data).values()))
-    assert 20 <= read <= 40 and dropped == {"review: of a product outside the share": 5 * (100 - read)}
+    left = 20 - sum(map(len, businesses(data).values()))
+    assert 4 <= left <= 16 and dropped["review: of a product outside the share"] == 5 * left

@@ -1,7 +1,5 @@
 """Building a corpus that goes on after an interruption, and whose configurations may be empty."""
 
-from __future__ import annotations
-
 import shutil
 
 import pyarrow as pa
@@ -65,12 +63,3 @@ def test_an_interrupted_build_goes_on(build, tmp_path):
     assert done.exit_code == 0 and "\nreply: no rows\n          2 x line: too short\n" in done.stdout
     assert names(folder / "out") == ["README.md", "quote/train-00000-of-00001.parquet", "summary.json"]
     assert sorted(path.name for path in folder.iterdir()) == [".out2.123.tmp", "out"]
-
-
-def test_a_build_without_a_row_leaves_the_one_before(build, tmp_path):
-    build(), build()
-    before = names(tmp_path / "built")
-    build("--config", "reply")
-    empty = build("--config", "reply")
-    assert empty.exit_code == 2 and "error: stream (reply): no usable row in 1 file(s); it needs " in empty.stderr
-    assert names(tmp_path / "built" / "out") == [name.removeprefix("out/") for name in before]

@@ -6,14 +6,11 @@ from huggingface_hub import DatasetCard, DatasetCardData
 
 from dataset_scripts.base.build import build
 from dataset_scripts.base.cli import validate
-from dataset_scripts.base.metadata import get_corpus, list_corpora, load_metadata
+from dataset_scripts.base.metadata import get_corpus, load_metadata
 from dataset_scripts.base.sources import DEMO_FOLDER
 
-# but one, which is built like `kialo` and has ten times as many debates
-DEMOS = [name for name in list_corpora() if load_metadata(name).demo and name != "written_debates"]
 
-
-@pytest.mark.parametrize("name", DEMOS)
+@pytest.mark.parametrize("name", ["mr", "sos", "stsb"])  # several configurations; one; under a licence of the Hub
 def test_the_hub_reads_what_is_in_the_files(name, tmp_path):
     record, folder = load_metadata(name), tmp_path / "built"
     options = validate(record.options_model, record.demo.options).model_dump()

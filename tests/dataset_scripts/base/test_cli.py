@@ -1,12 +1,10 @@
 """What every command line shares: spellings, suggestions, one line for an error, fields as options."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import pytest
 import typer
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typer.testing import CliRunner
 
 from dataset_scripts.base import cli
@@ -22,7 +20,7 @@ class Options(BaseModel):
     keep: bool = Field(True, description="keep what was there")
 
     @model_validator(mode="after")
-    def _check(self) -> Options:
+    def _check(self):
         if self.mode == "random" and self.quick:
             raise ValueError("--quick and --mode random exclude each other")
         return self
@@ -82,10 +80,3 @@ def test_an_interruption_ends_with_130_and_a_traceback_is_shown_on_request(monke
     assert result.exit_code == 130 and result.stderr == "\ninterrupted; the same command continues\n"
     monkeypatch.setenv("OPINION_TRACEBACK", "1")
     assert isinstance(call("run", "gone").exception, FileNotFoundError)
-
-
-def test_validate_names_an_option_that_does_not_exist():
-    with pytest.raises(ValueError, match=r"^there is no --shaer; did you mean --share\?$"):
-        cli.validate(Options, {"shaer": 1})
-    model = create_model("Text", text=(str, ""))
-    assert cli.validate(model, {"text": "none"}).text == "none"  # a text is meant

@@ -13,24 +13,16 @@ def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_json_keeps_order_and_letters_and_the_old_file_where_it_fails(tmp_path):
+def test_json(tmp_path):
     path = tmp_path / "new" / "facts.json"
+    assert read_json(path) is None
     write_json(path, {"b": 0.1, "a": [None, "Zürich"]})
-    text = '{\n  "b": 0.1,\n  "a": [\n    null,\n    "Zürich"\n  ]\n}\n'
-    assert path.read_text(encoding="utf-8") == text
+    assert path.read_text(encoding="utf-8") == '{\n  "b": 0.1,\n  "a": [\n    null,\n    "Zürich"\n  ]\n}\n'
     assert read_json(path) == {"b": 0.1, "a": [None, "Zürich"]}
-    with pytest.raises(TypeError):
-        write_json(path, {"model": object()})
-    assert files(tmp_path) == {"new/facts.json": text}  # nothing temporary is left
-
-
-def test_no_such_file_and_a_damaged_one(tmp_path):
-    assert read_json(tmp_path / "absent.json") is None
-    assert read_json(tmp_path) is None
-    for data in (b'{"a": 1', b"", b'"caf\xe9"'):
-        (tmp_path / "cut.json").write_bytes(data)
-        with pytest.raises(ValueError, match=r"cut\.json: damaged, it is no JSON .*: delete it, or put back"):
-            read_json(tmp_path / "cut.json")
+    for data in (b'{"a": 1', b'"caf\xe9"'):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"facts\.json: damaged, it is no JSON .*: delete it, or put back"):
+            read_json(path)
 
 
 @pytest.mark.parametrize("atomic", [atomic_file, atomic_folder])
@@ -44,14 +36,9 @@ def test_what_fails_half_way_leaves_the_old_one_and_nothing_else(tmp_path, atomi
             if error:
                 raise error
 
-    for error, kind, message in (
-        (OSError(errno.ENOSPC, "No space left on device"), OSError, f"no space left on the disk of {tmp_path}: free"),
-        (PermissionError(errno.EACCES, "Permission denied"), PermissionError, "denied"),
-        (RuntimeError("half-way"), RuntimeError, "half-way"),
-    ):
-        with pytest.raises(kind, match=message):
-            write("ne", error)
-        assert list(tmp_path.iterdir()) == []
+    with pytest.raises(OSError, match=f"no space left on the disk of {tmp_path}: free"):
+        write("ne", OSError(errno.ENOSPC, "No space left on device"))
+    assert list(tmp_path.iterdir()) == []
     write("old")
     with pytest.raises(RuntimeError):
         write("ne", RuntimeError())
@@ -87,11 +74,10 @@ def test_an_interruption_at_a_rename_leaves_the_old_folder(folder, monkeypatch, 
 def test_what_a_killed_process_moved_aside_is_put_back(folder):
     old = folder.with_name(".model.123.old")
     folder.replace(old)
-    for name in (".model.v2.123.old", ".other.123.old"):  # of model.v2 and other
-        folder.with_name(name).mkdir()
+    folder.with_name(".model.v2.123.old").mkdir()  # of model.v2
     for _ in range(2):
         with pytest.raises(RuntimeError), atomic_folder(folder):
             raise RuntimeError
         assert files(folder.parent) == {"model/weights.txt": "old"}
-        assert sorted(path.name for path in folder.parent.glob(".*")) == [".model.v2.123.old", ".other.123.old"]
+        assert [path.name for path in folder.parent.glob(".*")] == [".model.v2.123.old"]
         old.mkdir()  # then as if killed after the second rename: the new one is there

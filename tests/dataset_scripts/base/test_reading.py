@@ -1,8 +1,5 @@
 """The one reader: members of archives, lines, tables and records; what is damaged is refused, bad rows are counted."""
 
-from __future__ import annotations
-
-import bz2
 import gzip
 import lzma
 import random
@@ -11,46 +8,34 @@ import pytest
 
 from dataset_scripts.base.reading import Dropped, find_release, members, parse_score, read_file
 
-ARCHIVES = ["a.zip", "a.tar", "a.tar.gz", "a.tgz", "a.tar.xz", "a.tar.bz2"]
+ARCHIVES = ["a.zip", "a.tar", "a.tgz", "a.tar.xz", "a.tar.bz2"]
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_members_of_archives_and_of_files(name, write):
-    files = {"deep/one.txt": "1", "two.txt.gz": "2", ".hidden": "3"}
-    path, plain = write(name, files), write("raw", files) / "two.txt.gz"
-    assert {member.name: member.read() for member in members([path])} == {"deep/one.txt": b"1", "two.txt": b"2"}
-    assert [member.read() for member in members(path, lambda name: name.endswith("two.txt"))] == [b"2"]
-    assert [(member.name, member.read()) for member in members(plain)] == [(plain.with_suffix("").as_posix(), b"2")]
-
-
-@pytest.mark.parametrize("name", ARCHIVES)
-def test_an_archive_that_is_cut_off_is_refused(name, write):
+def test_members_and_an_archive_that_is_cut_off(name, write):
+    path = write(name, {"deep/one.txt": "1", "two.txt.gz": "2", ".hidden": "3"})
+    assert {member.name: member.text() for member in members([path])} == {"deep/one.txt": "1", "two.txt": "2"}
+    assert [member.text() for member in members([path], lambda name: name.endswith("two.txt"))] == ["2"]
     draw = random.Random(1)
-    path = write(name, {f"{number}.txt": draw.randbytes(20_000) for number in range(8)})
+    path = write(name, {f"{number}.txt": draw.randbytes(10_000).hex() for number in range(8)})
     whole = path.read_bytes()
     # within a member, at the border of two, and the last byte alone
     for size in (len(whole) // 2, len(whole) // 512 // 2 * 512, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(ValueError, match=rf"{name} is cut off.* after \d files .*download it again"):
-            for member in members(path):
-                member.read()
-    path.write_bytes(b"no archive at all")
-    with pytest.raises(ValueError, match=f"{name} is cut off.* after 0 files"):
-        list(members(path))
+            for member in members([path]):
+                member.text()
 
 
-@pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])
+@pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("xz", lzma.compress)])
 def test_a_compressed_file_that_is_cut_off_is_refused(ending, compress, tmp_path):
     path = tmp_path / f"lines.jsonl.{ending}"
-    content = compress(b"".join(b'{"n": %d}\n' % random.Random(n).getrandbits(400) for n in range(5000)))
+    content = compress(b"".join(b'{"n": %d}\n' % random.Random(n).getrandbits(400) for n in range(500)))
     path.write_bytes(content)
-    assert sum(1 for _ in read_file(path).records(Dropped())) == 5000
+    assert sum(1 for _ in read_file(path).records(Dropped())) == 500
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ValueError, match=rf"lines.jsonl.{ending} is cut off.* after [\d,]+ lines"):
         list(read_file(path).records(Dropped()))
-    path.write_bytes(b"plain")
-    with pytest.raises(ValueError, match="is cut off"):
-        read_file(path).read()
     with pytest.raises(FileNotFoundError):  # an error of the disk stays what it is
         read_file(tmp_path / "none.txt")
 
@@ -95,19 +80,10 @@ def test_records_are_json_lines_or_a_table(tmp_path):
     path.write_text('\n{"a": 1}\n[1]\nx\n{"a": 2}\n')
     assert list(read_file(path).records(dropped)) == [(2, {"a": 1}), (5, {"a": 2})]
     assert dropped == {"line: not a JSON object": 2}
+    with pytest.raises(ValueError, match=r"a.jsonl, line 3, column \d: not valid JSON"):
+        read_file(path).json(dict)
     path.write_text("a\tb\n1\t2\n")
     assert list(read_file(path).records(dropped)) == [(2, {"a": "1", "b": "2"})]
-
-
-def test_json_of_another_kind_or_none(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text('{"a": 1}')
-    assert read_file(path).json(dict) == {"a": 1}
-    with pytest.raises(ValueError, match=r"a.json, line 1: expected a list \[...\]"):
-        read_file(path).json(list)
-    path.write_text('{"a":\n 1,}')
-    with pytest.raises(ValueError, match=r"a.json, line 2, column \d: not valid JSON"):
-        read_file(path).json(dict)
 
 
 def test_find_release(tmp_path):
@@ -116,13 +92,9 @@ def test_find_release(tmp_path):
         (tmp_path / name).touch()
     first = [tmp_path / "deep" / "a.csv.gz", tmp_path / "b.csv"]
     assert find_release(tmp_path, [("z.csv", "a.csv"), ("a.csv", "b.csv")], "two files") == first
-    assert find_release(tmp_path / "c.txt", [("b.csv",)], "a file") == [tmp_path / "b.csv"]
     with pytest.raises(FileNotFoundError, match=r"lacks y.csv; or z.csv \(plain or .gz\); it needs two files"):
         find_release(tmp_path, [("a.csv", "y.csv"), ("z.csv",)], "two files")
 
 
-@pytest.mark.parametrize(
-    ("text", "score"), [("1", 1.0), (" 2.5 ", 2.5), (5, 5.0), ("0.9", None), ("5.1", None), ("nan", None), (None, None)]
-)
-def test_score_between_bounds(text, score):
-    assert parse_score(text, 1, 5) == score
+def test_a_score_between_bounds():
+    assert [parse_score(text, 1, 5) for text in (" 2.5 ", 5, "0.9", "nan", None)] == [2.5, 5.0, None, None, None]

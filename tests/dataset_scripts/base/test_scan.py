@@ -113,14 +113,9 @@ TWICE = '{"token": "%s", "token": "none"}'
 CASES = [
     # types
     ("pytorch_model.bin", b"weights", "type '.bin' are not published"),
-    ("LICENSE", b"Apache", "type 'LICENSE' are not published"),
-    ("model.py", b"import os\n", "type '.py' are not published"),
     ("weights.json", pickle.dumps({"a": 1}, protocol=4), "not what .json says"),
-    ("bpe.codes", pickle.dumps({"a": 1}, protocol=4), "not what .codes says"),
     ("more.safetensors", pickle.dumps([0] * 50, protocol=2), "not what .safetensors says"),
-    ("short.safetensors", b"\xff" * 40, "not what .safetensors says"),
     ("cut.safetensors", cut, "not what .safetensors says"),
-    ("picture.png", pickle.dumps([1], protocol=5), "not what .png says"),
     ("latin.txt", "café".encode("latin-1"), "not what .txt says"),
     ("link.json", lambda path: path.symlink_to("README.md"), "a symbolic link"),
     ("onnx/model.onnx", graph(), None),
@@ -128,9 +123,7 @@ CASES = [
     ("onnx/model.onnx", graph(external=True), "not what .onnx says (ValueError: its weights lie in another file)"),
     ("model.onnx", graph(), "type '.onnx' are not published"),
     ("openvino/a.xml", network(), None),
-    ("openvino/a.bin", b"weights", "not what .bin says (FileNotFoundError"),
     ("openvino/a.bin", network(size=9), "not what .bin says (ValueError: a.xml and a.bin are no pair)"),
-    ("onnx/a.bin", network(), "type '.bin' are not published"),
     # secrets
     ("onnx/model.onnx", graph(note=HF), NO_SECRET),
     ("openvino/a.xml", network(HF), NO_SECRET),
@@ -140,7 +133,6 @@ CASES = [
     ("e.yaml", AWS_SECRET.encode(), "AWS secret key"),
     ("f.yaml", f"Authorization: Bearer {JWT}".encode(), "JSON Web Token"),
     ("g.yaml", b"url: https://anna:hunter2secret@example.org/x", "Basic Auth"),
-    ("key.txt", b"-----BEGIN OPENSSH PRIVATE KEY-----\n", "private key"),
     ("twice.json", (TWICE % HF).encode(), NO_SECRET),
     ("meta.safetensors", weights({"note": HF}), NO_SECRET),
     ("twice.safetensors", header('{"__metadata__": ' + TWICE % HF + "}"), NO_SECRET),
@@ -155,15 +147,12 @@ CASES = [
     *((f"{place[1:4]}.txt", f"'{place}nna/x'".encode(), f"path of this machine ({place}...)") for place in PLACES),
     ("windows.json", json.dumps({"p": "C:\\Users\\Anna"}).encode(), "path of this machine (C:\\\\Users"),
     ("here.md", f"run in {os.getcwd()}/runs".encode(), "path of this machine"),
-    ("place.safetensors", weights({"from": "/home/anna/x"}), "path of this machine (/home/a"),
     ("onnx/model.onnx", graph(node="from /home/anna/x"), "path of this machine (/home/a"),
-    ("openvino/a.xml", network("/home/anna/x"), "path of this machine (/home/a"),
     ("address.md", b"https://example.org/home/anna, ~/tmp/, docs/tmp/x, data/train.parquet, hf_hub_download()", None),
     ("left.md", b"# {{repo_id}}", "still holds {{repo_id}}"),
     # texts
     ("escaped.json", json.dumps({"text": "SCHOOL  uniforms\nmake mornings easier"}).encode(), None),
     ("quoted.md", b"<code>school uniforms MAKE mornings easier, for every parent</code>", "holds 1 training text"),
-    ("lines.json", json.dumps({"t": SENTENCE.replace(" ", "\n")}).encode(), "holds 1 training text"),
     ("onnx/model.onnx", graph(note=FORBIDDEN[1]), "holds 1 training text"),
     ("accents.json", json.dumps({"t": "Wer früh übt, wird später Meister!"}).encode(), "holds 1 training text"),
 ]

@@ -5,23 +5,12 @@ import pytest
 
 from dataset_scripts.base.tables import check_output, markdown, write_table
 
-FRAME = pd.DataFrame({"text": ["a | b", "long " * 5], "share": [0.5, float("nan")], "rows": [1200, 3]})
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_what_is_written_is_read_back(tmp_path, ending):
-    path = check_output(tmp_path / "new" / f"a.{ending}")
-    write_table(FRAME, path)
-    read = pd.read_csv(path) if ending == "csv" else pd.read_parquet(path)
-    pd.testing.assert_frame_equal(read, FRAME)
-    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
-
 
 def test_what_a_spreadsheet_would_compute_is_text(tmp_path):
     texts = ['=HYPERLINK("http://x","y")', "+1", "-1+2", "@SUM(A1)", "fine = fine", None]
     frame = pd.DataFrame({"text": texts, "group": pd.Categorical(texts), "n": [-1.5, -2, 3, 4, 5, 6], "=n": 1})
-    write_table(frame, tmp_path / "a.csv")
-    read = pd.read_csv(tmp_path / "a.csv")
+    write_table(frame, check_output(tmp_path / "new" / "a.csv"))
+    read = pd.read_csv(tmp_path / "new" / "a.csv")
     for column in ("text", "group"):
         assert read[column].tolist()[:5] == [f"'{text}" for text in texts[:4]] + ["fine = fine"]
     assert read["n"].tolist() == frame["n"].tolist()  # numbers stay numbers
@@ -31,21 +20,20 @@ def test_what_a_spreadsheet_would_compute_is_text(tmp_path):
 
 
 def test_a_table_is_aligned():
-    assert markdown(FRAME, width=12).splitlines() == [
+    frame = pd.DataFrame({"text": ["a | b", "long " * 5], "share": [0.5, float("nan")], "rows": [1200, 3]})
+    assert markdown(frame, width=12).splitlines() == [
         "| text         | share | rows  |",
         "| ------------ | ----- | ----- |",
         "| a \\| b       | 0.500 | 1,200 |",
         "| long long... |       | 3     |",
     ]
-    assert markdown(pd.DataFrame({"a": [None, 1.5]})).splitlines()[2:] == ["|       |", "| 1.500 |"]
 
 
-def test_where_nothing_can_be_written_is_said_before_any_work(tmp_path):
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("hits.xlsx", r"has to end in \.csv or \.parquet"), ("{file}/a.csv", "file is a file and no folder")],
+)
+def test_where_nothing_can_be_written_is_said_before_any_work(tmp_path, path, message):
     (tmp_path / "file").touch()
-    assert check_output(None) is None
-    for path, message in (
-        ("hits.xlsx", r"has to end in \.csv or \.parquet"),
-        (tmp_path / "file" / "a.csv", "file is a file and no folder"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            check_output(path)
+    with pytest.raises(ValueError, match=message):
+        check_output(path.format(file=tmp_path / "file"))
