@@ -25,7 +25,6 @@ from dataset_scripts.base.files import atomic_folder, read_json, write_json
 from modeling.base.rooms import get_system
 
 logger = logging.getLogger(__name__)
-Names = Sequence[str] | None
 
 PROBES = (
     "The committee should approve the new bicycle lanes this spring.",
@@ -53,31 +52,28 @@ class AdapterError(ValueError):
     """A saved model is not what it claims to be; the message says in which way."""
 
 
-def lora_targets(model: SentenceTransformer, names: Names = None) -> list[str]:
-    """The modules that LoRA adapts: those asked for, or the projections of the encoder's attention.
+def add_lora(
+    model: SentenceTransformer,
+    rank: int = 32,
+    alpha: int = 32,
+    dropout: float = 0.05,
+    targets: Sequence[str] | None = None,
+) -> None:
+    """Adds a LoRA adapter (Hu et al., 2021) in place and freezes everything else.
 
-    Raises:
-        ValueError: If the architecture is unknown and none were asked for, or a name matches no module.
+    `targets` are modules to adapt, by default the projections of the encoder's attention. A ValueError if the
+    architecture is unknown and none were named, or a name matches no module.
     """
     architecture = model[0].model.config.model_type
-    names = list(names or ATTENTION.get(architecture, ()))
+    names = list(targets or ATTENTION.get(architecture, ()))
     if not names:
         raise ValueError(f"no attention projections are known for {architecture!r}; name them with --lora-targets")
     modules = [f".{name}" for name, _ in model[0].model.named_modules()]
     for name in names:
         if not any(module.endswith(f".{name}") for module in modules):
             raise ValueError(f"--lora-targets {name!r} matches no module of {architecture!r}")
-    return names
-
-
-def add_lora(
-    model: SentenceTransformer, rank: int = 32, alpha: int = 32, dropout: float = 0.05, targets: Names = None
-) -> tuple[int, int]:
-    """Adds a LoRA adapter (Hu et al., 2021) in place and freezes everything else; returns `count_parameters`."""
-    names = lora_targets(model, targets)
     config = LoraConfig("FEATURE_EXTRACTION", r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules=names)
     model.add_adapter(config)
-    return count_parameters(model)
 
 
 def scale_adapter(model: SentenceTransformer, factor: float) -> None:
@@ -93,11 +89,7 @@ def scale_adapter(model: SentenceTransformer, factor: float) -> None:
 
 
 def copy_adapter(folder: Path, model: SentenceTransformer) -> None:
-    """Gives the adapter of an encoder the weights of a saved one, for training to start from.
-
-    Raises:
-        AdapterError: If the saved adapter is missing, damaged or of another shape or scale.
-    """
+    """Gives an encoder's adapter the weights of a saved one; an AdapterError if these are damaged or do not fit."""
     encoder = model[0].model
     with _damage(folder):
         read_json_file(folder / CONFIG, "peft_type", "r", "target_modules")
@@ -143,11 +135,10 @@ def save_adapter(
 ) -> SentenceTransformer:
     """Writes the adapter of a trained model in half precision; returns the model from its files, merged into the base.
 
-    The model's own adapter is rounded to half precision, too: half of the size for a change in the fourth digit of a
-    cosine, in the second where a high learning rate has made large weights. `base` is the untrained encoder, from
-    `load_backbone`, of which the Hub id is recorded; `system` saves what the model has beside its adapter. An
-    AdapterError where the files do not give what the live model gave, or that equals the base, of which
-    `allow_unchanged`, as after a trial of few steps, only warns.
+    The model's own adapter is rounded, too: half of the size for a change in the fourth digit of a cosine, or in the
+    second after a high learning rate. `base` is the untrained encoder, from `load_backbone`; `system` saves what the
+    model has beside its adapter. An AdapterError where the files do not give what the live model gave, or that equals
+    the base, of which `allow_unchanged`, as after a trial of few steps, only warns.
     """
     with atomic_folder(folder) as temporary:
         with torch.no_grad():
@@ -170,12 +161,18 @@ def save_adapter(
 def load_adapter(folder: Path, base: SentenceTransformer) -> SentenceTransformer:
     """Loads an adapter folder, merged into its base (from `load_backbone`; consumed), with what it has beside it.
 
-    Raises:
-        AdapterError: If a file is missing or damaged, keys or shapes do not fit, the base is another one, or the probe
-            sentences get other vectors than when the adapter was saved.
+    An AdapterError if a file is missing or damaged, the base is another one, or the probe sentences get other vectors
+    than when the adapter was saved.
     """
     with _damage(folder), warnings.catch_warnings():
-        fingerprint = _check_base(folder, base)
+        trained_on = read_json_file(folder / CONFIG, "base_model_name_or_path", "peft_type")["base_model_name_or_path"]
+        fingerprint, name = read_fingerprint(folder), base.model_card_data.base_model
+        if not (folder / WEIGHTS).is_file():
+            raise AdapterError(f"{folder}: {WEIGHTS} is missing; {CURE}")
+        if trained_on != name:
+            raise AdapterError(f"{folder}: foreign base: trained on {trained_on!r}, loaded onto {name!r}")
+        if not distance(probe_vectors(base), fingerprint.get("base_vectors", [])) < TOLERANCE:
+            raise AdapterError(f"{folder}: foreign base: its vectors differ from those of the {name} it was trained on")
         warnings.filterwarnings("error", message="Found missing adapter keys")  # peft would go on without them
         trained = [parameter for parameter in base[0].model.parameters() if parameter.requires_grad]
         base[0].model = PeftModel.from_pretrained(base[0].model, str(folder)).merge_and_unload()
@@ -210,12 +207,7 @@ def save_merged(
 
 
 def load_merged(folder: Path) -> SentenceTransformer:
-    """Loads a merged model, with what the folder has beside it.
-
-    Raises:
-        AdapterError: If a file is missing or damaged, or the vectors, or what further modules make of them, differ from
-            those at saving.
-    """
+    """Loads a merged model, with what the folder has beside it; an AdapterError as `load_adapter`."""
     with _damage(folder):
         fingerprint = read_fingerprint(folder)
         model = SentenceTransformer(str(folder), local_files_only=True)
@@ -268,19 +260,6 @@ def _write_fingerprint(
         if further := sorted(path.name for path in set(folder.iterdir()) - files):
             fingerprint |= {"system": system.recipe.system, "modules": further}
     write_json(folder / FINGERPRINT, fingerprint)
-
-
-def _check_base(folder: Path, base: SentenceTransformer) -> dict[str, Any]:
-    """Compares a base with the one that an adapter was trained on; returns the adapter's fingerprint."""
-    trained_on = read_json_file(folder / CONFIG, "base_model_name_or_path", "peft_type")["base_model_name_or_path"]
-    fingerprint, name = read_fingerprint(folder), base.model_card_data.base_model
-    if not (folder / WEIGHTS).is_file():
-        raise AdapterError(f"{folder}: {WEIGHTS} is missing; {CURE}")
-    if trained_on != name:
-        raise AdapterError(f"{folder}: foreign base: trained on {trained_on!r}, loaded onto {name!r}")
-    if not distance(probe_vectors(base), fingerprint.get("base_vectors", [])) < TOLERANCE:
-        raise AdapterError(f"{folder}: foreign base: its vectors differ from those of the {name} it was trained on")
-    return fingerprint
 
 
 def _prove(folder: Path, model: SentenceTransformer, fingerprint: dict[str, Any]) -> None:

@@ -23,15 +23,8 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
 
     Padding is dynamic, so a batch costs as much as its longest text: batches of similar length save most of it. The
     order depends on seed and epoch alone, which makes a resumed run exact. Batches are those of all processes together;
-    accelerate gives each its part (`split_batches`), so that many see, step by step, the rows that one sees.
-
-    Args:
-        dataset: Rows whose string columns are texts.
-        batch_size: Rows per batch of all processes together; what an incomplete one would hold is left out.
-        drop_last, **kwargs: As of the library's; of them only `seed` counts.
-
-    Raises:
-        ValueError: If there are fewer rows than a batch has.
+    accelerate gives each its part (`split_batches`), so that many see, step by step, the rows that one sees. What an
+    incomplete batch would hold is left out; a ValueError if that is all.
     """
 
     def __init__(self, dataset: Dataset, batch_size: int, drop_last: bool = True, **kwargs: Any) -> None:
@@ -56,8 +49,12 @@ class LengthGroupedBatchSampler(DefaultBatchSampler):
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Of each row, see `text_lengths`."""
-        return text_lengths(self.dataset)
+        """Characters of each row's longest text, shape (rows,): what it is padded to, a cheap stand-in for tokens."""
+        lengths = np.zeros(self.rows, dtype=np.int64)
+        for name, feature in self.dataset.features.items():
+            if "string" in getattr(feature, "dtype", ""):
+                lengths = np.maximum(lengths, np.fromiter(map(len, self.dataset[name]), np.int64, self.rows))
+        return lengths
 
     def order(self, random: np.random.Generator) -> np.ndarray:
         """The rows of the batches, one batch after the other, shape (at least batches * batch_size,)."""
@@ -124,15 +121,6 @@ def distinct_batches(sizes: np.ndarray, batch: int) -> int:
     """
     most = int(sizes.sum()) // batch
     return bisect_left(range(1, most + 1), True, key=lambda m: bool(np.minimum(sizes, m).sum() < m * batch))
-
-
-def text_lengths(dataset: Dataset) -> np.ndarray:
-    """Characters of every row's longest text, shape (rows,): what a batch is padded to, a cheap stand-in for tokens."""
-    lengths = np.zeros(len(dataset), dtype=np.int64)
-    for name, feature in dataset.features.items():
-        if "string" in getattr(feature, "dtype", ""):
-            lengths = np.maximum(lengths, np.fromiter(map(len, dataset[name]), dtype=np.int64, count=len(dataset)))
-    return lengths
 
 
 @contextmanager

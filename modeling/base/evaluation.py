@@ -26,21 +26,13 @@ AUROC = "0.5 where the groups do not come apart, 1 where they do so fully"
 class Evaluator(BaseEvaluator):
     """A sentence-transformers evaluator that a model card can describe and plot.
 
-    Building one is cheap: nothing is embedded before `scores`.
-
-    Attributes:
-        name: Prefix of its metrics.
-        title: What it measures, for tables and captions.
-        dataset: Name of the data, for the card's model index.
-        dataset_id: Hub id or short name of the data.
-        rows: Number of rows measured.
-        headline: Metric keys (without prefix) that go into the tables of cards and runs, the most important first.
-        measures: Metric key (without prefix) -> what it means, in words; all that help to read a table with room.
+    Building one is cheap: nothing is embedded before `scores`. `name` is the prefix of its metrics, `title` what it
+    measures, in words, `dataset` the name of the data for people, `dataset_id` its Hub id or short name.
     """
 
-    rows: int = 0
-    headline: tuple[str, ...] = ()
-    measures: Mapping[str, str] = {}
+    rows: int = 0  # that are measured
+    headline: tuple[str, ...] = ()  # keys of metrics for the tables of cards and runs, the most important first
+    measures: Mapping[str, str] = {}  # key of a metric -> what it means, of all that help to read a table with room
 
     def __init__(self, name: str, title: str, dataset: str, dataset_id: str) -> None:
         super().__init__()
@@ -83,20 +75,11 @@ class Evaluator(BaseEvaluator):
 
 
 class PairEvaluator(Evaluator):
-    """Cosines of pairs that belong to named groups.
+    """Cosines of pairs, `sentence1` and `sentence2` of the rows, that belong to named groups."""
 
-    Attributes:
-        groups: Names of the labels 0, 1, ...: from those that should be least similar to those that should be most.
-        target: Column of the labels.
-        prefix: Its name, unless it gets another.
-
-    Args:
-        rows: Columns `sentence1`, `sentence2` and `target`, by default `label`, an index into `groups`.
-    """
-
-    groups: tuple[str, ...] = ()
-    target = "label"
-    prefix = "pairs"
+    groups: tuple[str, ...] = ()  # names of the labels 0, 1, ..., from least similar to most similar
+    target = "label"  # column of the labels
+    prefix = "pairs"  # its name, unless it gets another
 
     def __init__(self, rows: Mapping[str, Sequence], name: str | None = None, **facts: str) -> None:
         super().__init__(name or self.prefix, **facts)
@@ -157,8 +140,7 @@ def evaluate_models(
     """Evaluates models, label -> encoder, and draws plots into `plots/` of a folder, if there is one.
 
     What has nothing to measure is left out; vectors are kept in the folder that `caches` has for a label. Returns facts
-    per evaluator, for JSON: `headline` and `measures` have full metric names, the latter with their meanings; `figures`
-    is label -> metric -> value, `intervals` label -> metric -> its two ends.
+    per evaluator, for JSON, with full metric names; `figures` is label -> metric -> value, `intervals` its two ends.
     """
     evaluations = []
     for each in evaluators:
@@ -187,11 +169,7 @@ def of_source(source: str | Sequence[str], split: str) -> dict[str, str]:
 
 
 def texts(rows: Mapping[str, Sequence], column: str, dataset: str) -> list[str]:
-    """A column of the texts to evaluate on.
-
-    Raises:
-        ValueError: If there is no such column, or a row has no text in it.
-    """
+    """A column of the texts to evaluate on; a ValueError if there is none, or a row has no text in it."""
     columns = list(getattr(rows, "column_names", rows))
     if column not in columns:
         raise ValueError(f"{dataset}: there is no column {column!r}; it has {', '.join(columns)}")
@@ -207,12 +185,10 @@ def texts(rows: Mapping[str, Sequence], column: str, dataset: str) -> list[str]:
 def auroc_interval(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float, float]:
     """AUROC and the ends of its 95 % interval, which stays in [0, 1] and is never a point.
 
+    Of `scores`, shape (n,), and `labels`, shape (n,), true or 1 for what should score higher; some of both.
+
     Source: Newcombe (2006), "Confidence intervals for an effect size measure based on the Mann-Whitney statistic",
     method 5: the values whose own standard error (Hanley and McNeil, 1982) makes the one that was found likely.
-
-    Args:
-        scores: Shape (n,).
-        labels: Shape (n,); true, or 1, for what should score higher. There has to be some of both.
     """
     labels = np.asarray(labels, bool)
     auroc, ones, zeros = float(roc_auc_score(labels, scores)), int(labels.sum()), int((~labels).sum())

@@ -1,9 +1,6 @@
-"""Learning from families of texts: every text is embedded once, and all relations in its family count.
+"""Learning from families: a statement with texts for it and against it, or the texts of two camps, all compared.
 
-A family is a statement with texts for it and against it, or the texts of two camps. Rows of triplets embed three texts
-for one comparison; a family of eight texts has up to 96 for its eight. Batches hold whole families. The change of
-similarities that training should leave alone, between families and on generic texts, is held to vectors of the
-untrained encoder that are computed once.
+Rows of triplets embed three texts for one comparison; a family of eight texts has up to 96 for its eight.
 """
 
 from __future__ import annotations
@@ -82,20 +79,15 @@ class FamilyTripletLoss(nn.Module):
 class HeldFamiliesLoss(nn.Module):
     """A loss of families, held to the similarities that given vectors have; see `KeepSimilarityLoss` for the terms.
 
+    Labels are (family, side, row); the side of generic texts is 0, and those of one family are alike.
+
     Args:
         model: The encoder.
         loss: A loss of families, such as `FamilyTripletLoss`.
         vectors: Unit vectors of all training rows, shape (rows, dimension): of the untrained encoder, or of a teacher.
         weight: Weight of the term on texts of different families, at least 0.
-        replay_weight: Weight of the term on generic texts, whose side is 0; those of one family are alike.
+        replay_weight: Weight of the term on generic texts.
         within: Whether the texts within a family are held as well: the vectors are a teacher's.
-
-    Inputs:
-        +--------+---------------------+
-        | Texts  | Labels              |
-        +========+=====================+
-        | (text) | (family, side, row) |
-        +--------+---------------------+
     """
 
     def __init__(
@@ -139,9 +131,6 @@ class FamilyBatchSampler(GroupedBatchSampler):
 
     Families are dealt in random order onto shelves of 12 rows, each onto the first that has room for it; a batch is a
     number of shelves. What no family fills is filled with single rows, which only count as texts of another family.
-
-    Raises:
-        ValueError: If the batch size is no multiple of a shelf, or a family is larger than one.
     """
 
     def __init__(self, dataset: Dataset, batch_size: int, *args: Any, **kwargs: Any) -> None:
@@ -184,22 +173,22 @@ def family_rows(rows: Dataset, per_statement: int, seed: int) -> pd.DataFrame:
     """
     parts: list[tuple[str, int, int]] = []
     number = 0
+
+    def of_family(texts: list[str], family: int, size: int) -> list[str]:
+        # from the beginning again where the other side has more
+        return [texts[(family * size + i) % len(texts)] for i in range(min(size, len(texts)))]
+
     frame = rows.to_pandas().sample(frac=1, random_state=seed)
     for (_, statement), texts in frame.groupby(["group", "statement"], sort=True):
         pros, cons = (texts["text"][texts["side"] == side].tolist() for side in (PRO, 1 - PRO))
         lead, others = ([statement], SIZE // 2 - 1) if statement else ([], SIZE // 2)
         for family in range(min(per_statement, max(-(-len(pros) // others), -(-len(cons) // (SIZE // 2))))):
-            ours = lead + _part(pros, family, others)
-            theirs = _part(cons, family, SIZE // 2)
+            ours = lead + of_family(pros, family, others)
+            theirs = of_family(cons, family, SIZE // 2)
             if ours and theirs and len(ours) + len(theirs) > 2:
                 parts += [(text, number, 1) for text in ours] + [(text, number, -1) for text in theirs]
                 number += 1
     return pd.DataFrame(parts, columns=["text", "family", "side"])
-
-
-def _part(texts: list[str], number: int, size: int) -> list[str]:
-    """The texts of one family: the next ones, and from the beginning again where the other side has more."""
-    return [texts[(number * size + i) % len(texts)] for i in range(min(size, len(texts)))]
 
 
 def alike(system: System, rows: Dataset, size: int) -> Dataset:

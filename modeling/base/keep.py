@@ -1,9 +1,4 @@
-"""Holding similarity: what a system's options `keep`, `replay` and `replay_weight` do (`HoldOptions`).
-
-Fine-tuning forgets what its rows do not show. Any loss can be held to the base's similarities, between the texts of
-different rows (`keep`), and on generic texts that go along in every batch, in pairs that the base finds alike
-(`replay`).
-"""
+"""Losses held to the base's similarities, between texts of different rows (`keep`) and on generic ones (`replay`)."""
 
 from __future__ import annotations
 
@@ -83,16 +78,14 @@ def neighbours(
 class KeepSimilarityLoss(nn.Module):
     """Adds to a loss the change of the similarities that training should leave alone.
 
-    A stance loss says how the texts of one row lie to each other. It says nothing of texts of different rows, and an
-    encoder that is free there forgets topical similarity. This term is the mean squared difference between the
-    cosines of texts of different rows and those that the untrained encoder gives, a relational form of distillation
-    (Park et al., 2019, section 3.2.1, with cosines for distances).
+    A loss on the texts of one row says nothing of texts of different rows, and an encoder that is free there forgets
+    topical similarity. `keep` is the mean squared difference between the cosines of texts of different rows and those
+    that the untrained encoder gives, a relational form of distillation (Park et al., 2019, section 3.2.1, with cosines
+    for distances).
 
     With replay, the last two columns of a row are generic texts of some similarity that the loss does not see: the
     same squared difference over all pairs of them, and once more over the two of a row, which are the pairs of high
     similarity and would drown among the others.
-
-    The trainer adds and logs the parts that `forward` returns: `task`, or those of the loss, `keep` and `replay`.
 
     Args:
         model: The encoder in training, with a LoRA adapter or without.

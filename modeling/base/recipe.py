@@ -105,7 +105,10 @@ class FamilyOptions(HoldOptions):
 
 
 class Recipe(BaseModel):
-    """All options of a run: those of all systems, and in `options` of one; `recipe["margin"]` reads either kind."""
+    """All options of a run: those of all systems, and in `options` of one; `recipe["margin"]` reads either kind.
+
+    On those without `exclude` the trained weights depend: runs with equal `model_dump()` are one.
+    """
 
     model_config = SystemOptions.model_config
     name: str
@@ -223,10 +226,6 @@ class Recipe(BaseModel):
         others = [listed(self[name]) for name, mark in self.options.sources().items() if not mark.evaluated]
         return list(dict.fromkeys([*self.data, *itertools.chain(*others)]))
 
-    def identity(self) -> dict[str, Any]:
-        """The options on which the trained weights depend, those without `exclude`: runs of one identity are one."""
-        return self.model_dump()
-
     def evaluation_options(self) -> dict[str, str | None]:
         """Options that change figures, card or saved files, but not what is trained."""
         only_test = [key for key, source in self.options.sources().items() if source.only_test]
@@ -264,14 +263,10 @@ def list_recipes() -> list[str]:
 
 
 def load_recipe(name: str, overrides: Mapping[str, str] | None = None) -> Recipe:
-    """Reads a recipe and applies options from the command line.
+    """Reads a recipe, by the name of a bundled one or the path of a YAML file, and applies options.
 
-    Args:
-        name: Name of a bundled recipe or path to a YAML file.
-        overrides: Option -> value as text: `0.4`, `true`, `a,b`, `none`.
-
-    Raises:
-        ValueError: If the recipe, its system or an option does not exist, or a value is not what it may be.
+    `overrides` are option -> value as text: `0.4`, `true`, `a,b`, `none`. A ValueError if the recipe, its system or an
+    option does not exist, or a value is not what it may be.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else _bundled().get(name)
     if path is None or not path.is_file():
@@ -319,7 +314,7 @@ def spell(value: Any) -> str:
 
 
 def expand_grid(recipe: Recipe, grid: list[str]) -> list[tuple[dict[str, Any], Recipe]]:
-    """The points of a grid search, each (values of the axes, recipe), with a folder of its own; none without axes.
+    """The points of a grid search, each (values of the axes, recipe with a folder of its own); none without axes.
 
     Axes are `option=a,b,c` or `option=start:stop:step` (stop included); a ValueError if one is malformed or unknown.
     """

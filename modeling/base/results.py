@@ -1,8 +1,4 @@
-"""What is said of models: our figures and the paper's, the tables made of them, and the facts in results.json.
-
-A paper's figure stands beside ours only where the encoder that was trained and the data are the paper's. Its own table
-of models, where it has one, is shown whole, a row of ours below it for each model.
-"""
+"""What is said of models: our figures and the paper's, the tables made of them, and the facts in results.json."""
 
 from __future__ import annotations
 
@@ -161,12 +157,10 @@ def paper_note(results: Mapping[str, Any]) -> str:
 def summarise(
     summary: Mapping[str, Any] | None, evaluations: Sequence[Mapping[str, Any]], heads: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """The paper's own table of models, and ours below them; `heads` is label -> name in the table.
+    """The paper's own table of models, if it has one, and ours below them; `heads` is label -> name in the table.
 
-    Returns:
-        `title`, `note`, `columns`, `rows` (whose they are, the model and its cells; empty where not all metrics of the
-        column were measured, marked where on other data than the paper's) and `places`: what ours were measured on.
-        None where the paper has no such table.
+    Returns `title`, `note`, `columns`, `rows` (whose they are, the model and its cells; empty where not all metrics of
+    the column were measured, marked where on other data than the paper's) and `places`: what ours were measured on.
     """
     if summary is None:
         return None

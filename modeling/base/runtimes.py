@@ -61,13 +61,7 @@ HEADING = "## In other runtimes\n"
 
 
 class Runtime(nn.Module):
-    """What another runtime computes in the place of transformers' model, without gradients.
-
-    Args:
-        file: One of `FILES`.
-        precision: `fp32` or `bf16`, in which OpenVINO computes; ONNX Runtime does as the file says.
-        config: Configuration of the model that it stands for.
-    """
+    """What another runtime computes from one of `FILES` in the place of transformers' model, without gradients."""
 
     def __init__(self, file: Path, precision: str, config: Any) -> None:
         super().__init__()
@@ -109,16 +103,10 @@ def _openvino(file: Path, precision: str) -> tuple[list[str], Compute]:
 def load(
     model: SentenceTransformer, backend: str, precision: str, cache: Path, files: Path | None = None
 ) -> SentenceTransformer:
-    """Puts a runtime into an encoder, in place: from files that came with it if they serve, else exported once.
+    """Puts a runtime into an encoder, in place: from `files` that came with it if they serve, else exported once.
 
-    Args:
-        model: The encoder as torch has it, which the runtime has to agree with.
-        backend: With `precision` a key of `FILES`.
-        cache: Folder of what was exported of this very encoder.
-        files: Folder in which files of `FILES` may lie.
-
-    Raises:
-        ValueError: If the export does not agree with torch, or int8 loses too much.
+    `cache` is the folder of what was exported of this very encoder. A ValueError if the export does not agree with
+    torch, or int8 loses too much.
     """
     name = FILES[backend, precision]
     if files and (files / name).is_file():
@@ -161,20 +149,11 @@ def export(model: SentenceTransformer, folder: Path, kinds: Collection[tuple[str
 
     In int8 each column of weights has a scale of its own, and so has what a matrix is multiplied with. Where a measure
     falls by more than .005, the matrices that narrow a layer, whose inputs spread most, stay in fp32; where it still
-    does, there is no such file.
+    does, there is no such file. A ValueError if another file does not give the vectors of torch.
 
-    Args:
-        model: Left as it is.
-        folder: The files' root.
-        kinds: Keys of `FILES`; whatever they are, `onnx/model.onnx` is written.
-
-    Returns:
-        A row for torch and for each file: `runtime`, `precision`, `file`, `MB`; where int8 is among them also `cosine`
-        (mean, with the vector of torch), `AUROC` of agreeing above opposing pairs, and `Spearman`, the rank correlation
-        of cosines with judged similarity.
-
-    Raises:
-        ValueError: If a file does not give the vectors of torch.
+    Returns a row for torch and for each of `kinds`: `runtime`, `precision`, `file`, `MB`; where int8 is among them also
+    `cosine` (mean, with the vector of torch), `AUROC` of agreeing above opposing pairs, and `Spearman`, the rank
+    correlation of cosines with judged similarity. Whatever the kinds, `onnx/model.onnx` is written.
     """
     encoder, graph = model[0].model, folder / FILES["onnx", "fp32"]
     _write_graph(model, graph)
@@ -186,7 +165,10 @@ def export(model: SentenceTransformer, folder: Path, kinds: Collection[tuple[str
         file = folder / FILES[backend, precision]
         for spared in [[], _narrowing(graph)] if precision == "int8" else [[]]:
             if backend == "openvino" and not file.is_file():
-                _write_openvino(graph, file)
+                import openvino
+
+                file.parent.mkdir(parents=True, exist_ok=True)
+                openvino.save_model(openvino.Core().read_model(str(graph)), str(file), compress_to_fp16=False)
             elif precision == "int8":
                 _write_int8(graph, file, spared)
             try:
@@ -253,13 +235,6 @@ def _write_int8(graph: Path, file: Path, spared: list[str]) -> None:
         quantize_dynamic(
             graph, file, ["MatMul", "Gather"], per_channel=True, weight_type=QuantType.QInt8, nodes_to_exclude=spared
         )
-
-
-def _write_openvino(graph: Path, file: Path) -> None:
-    import openvino
-
-    file.parent.mkdir(parents=True, exist_ok=True)
-    openvino.save_model(openvino.Core().read_model(str(graph)), str(file), compress_to_fp16=False)
 
 
 def _narrowing(graph: Path) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import nn
 
 from dataset_scripts.base.sources import load_split, source_name
-from modeling.base.adapters import add_lora, copy_adapter, load_merged, save_adapter, save_merged, scale_adapter
+from modeling.base.adapters import add_lora, copy_adapter, save_adapter, save_merged, scale_adapter
 from modeling.base.evaluation import SimilarityEvaluator, of_source
 from modeling.base.models import adapter_folder, load_backbone, resolve
 from modeling.base.paper import Paper
@@ -32,38 +32,23 @@ QUICK_ROWS = 256  # of a split in a --quick run
 
 @dataclass
 class Phase:
-    """One stretch of training with one data set and one loss.
+    """One stretch of training with one data set and one loss."""
 
-    Attributes:
-        name: Folder of its checkpoints and label in the card.
-        dataset: Training rows in the column order the loss expects; a column of labels is called `label`.
-        loss: The loss, built around the model in training.
-        epochs: Passes over `dataset`.
-        arguments: Training arguments that differ from the recipe's, such as another batch sampler.
-    """
-
-    name: str
-    dataset: Dataset
-    loss: nn.Module
-    epochs: float
-    arguments: dict[str, Any] = field(default_factory=dict)
+    name: str  # folder of its checkpoints and label in the card
+    dataset: Dataset  # in the column order that the loss expects; a column of labels is called `label`
+    loss: nn.Module  # built around the model in training
+    epochs: float  # passes over `dataset`
+    arguments: dict[str, Any] = field(default_factory=dict)  # that differ from the recipe's, as another batch sampler
 
 
 @dataclass
 class Data:
-    """What a system trains on; systems keep no state between calls.
+    """What a system trains on; systems keep no state between calls."""
 
-    Attributes:
-        train: Name -> training rows, as the system's phases need them.
-        sources: Hub ids or names of the corpora, for the card.
-        counts: Facts for the card, such as rows kept and dropped by a filter.
-        groups: Name -> a value for each training row, such as its group, for samplers of batches.
-    """
-
-    train: dict[str, Dataset]
-    sources: list[str]
-    counts: dict[str, int] = field(default_factory=dict)
-    groups: dict[str, Sequence[Hashable]] = field(default_factory=dict)
+    train: dict[str, Dataset]  # name -> training rows, as the system's phases need them
+    sources: list[str]  # Hub ids or names of the corpora, for the card
+    counts: dict[str, int] = field(default_factory=dict)  # for the card, such as rows that a filter dropped
+    groups: dict[str, Sequence[Hashable]] = field(default_factory=dict)  # a value for each row, for samplers of batches
 
 
 def with_limits(sources: Sequence[str], limits: int | list[int] | None) -> Iterator[tuple[str, int | None]]:
@@ -170,10 +155,6 @@ class System(ABC):
             scale_adapter(model, recipe.lora_scale)
             model = save_adapter(model, recipe.run_dir / "adapter", base, self, recipe.quick)
         return save_merged(model, recipe.run_dir / "merged", base, self, allow_unchanged=recipe.quick)
-
-    def load_trained(self) -> SentenceTransformer:
-        """The merged model, from its files."""
-        return load_merged(self.recipe.run_dir / "merged")
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:  # noqa: B027
         """Writes what the model has beside its encoder into the folder of the encoder or its adapter."""

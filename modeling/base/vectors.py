@@ -19,28 +19,22 @@ from tqdm.auto import tqdm
 from modeling.base.models import identity
 
 CHUNK = 1024  # texts between two writes: ten seconds of MiniLM on one core
+BLOCK = 65536  # pairs that are compared at once
 HASH = np.dtype("S16")
 
 
 class Vectors:
     """Unit vectors of texts; a text that was embedded before is read, whatever else it was embedded with.
 
-    In `folder/IDENTITY/` the vectors lie one after another, and the texts' hashes in the same order in a file beside
-    them. Vectors are written before their hashes: what a killed process had finished is used, the rest is computed.
-    Several processes may embed at once; none computes what another has written. Those that are computed within an
-    autocast lie in a folder of their own.
-
-    Args:
-        model: The encoder; its weights must not change while this object is used.
-        folder: Where vectors are kept, of any number of models; None keeps them in memory.
-        task: Embed as queries or as documents, where the model tells these apart.
+    In `folder/IDENTITY/`, or in memory if `folder` is None, the vectors lie one after another, and the texts' hashes in
+    the same order in a file beside them. Vectors are written before their hashes: what a killed process had finished is
+    used, the rest is computed. Several processes may embed at once; none computes what another has written. Those that
+    are computed within an autocast lie in a folder of their own. The model's weights must not change meanwhile; `task`
+    is for one that tells queries from documents.
     """
 
     def __init__(
-        self,
-        model: SentenceTransformer,
-        folder: Path | None = None,
-        task: Literal["query", "document"] | None = None,
+        self, model: SentenceTransformer, folder: Path | None = None, task: Literal["query", "document"] | None = None
     ) -> None:
         self.model, self.encode = model, getattr(model, f"encode_{task}") if task else model.encode
         self.folder = None
@@ -65,7 +59,12 @@ class Vectors:
         self._compute(texts, hashes, np.sort(first[~np.isin(distinct, self._hashes)]), batch_size)
         order = np.argsort(self._hashes, kind="stable")
         rows = order[np.searchsorted(self._hashes, hashes, sorter=order)]
-        vectors = self._mapped() if self.folder else self._vectors
+        vectors = self._vectors
+        if self.folder:
+            path, shape = self.folder / "vectors", (len(self._hashes), self.model.get_embedding_dimension())
+            if not path.exists() or path.stat().st_size < shape[0] * shape[1] * 4:
+                raise ValueError(f"{self.folder} is damaged: delete it, and the vectors are computed again")
+            vectors = np.memmap(path, np.float32, "r", shape=shape)
         consecutive = rows[0] + len(rows) <= len(vectors) and (np.diff(rows) == 1).all()
         return vectors[rows[0] : rows[0] + len(rows)] if consecutive else vectors[rows]
 
@@ -121,12 +120,6 @@ class Vectors:
             self._vectors = np.concatenate([self._vectors.reshape(count, vectors.shape[1]), vectors])
         self._hashes = np.concatenate([self._hashes, hashes])
 
-    def _mapped(self) -> np.ndarray:
-        path, shape = self.folder / "vectors", (len(self._hashes), self.model.get_embedding_dimension())
-        if not path.exists() or path.stat().st_size < shape[0] * shape[1] * 4:
-            raise ValueError(f"{self.folder} is damaged: delete it, and the vectors are computed again")
-        return np.memmap(path, np.float32, "r", shape=shape)
-
 
 def precision(half: bool | None) -> AbstractContextManager:
     """Computes in bfloat16 if `half`: more than twice as fast on processors and accelerators that know it."""
@@ -162,11 +155,10 @@ def pair_similarities(
     index = {text: row for row, text in enumerate(dict.fromkeys(chain.from_iterable(columns)))}
     rows = [np.fromiter((index[text] for text in column), np.int64) for column in columns]
     embeddings = (model if isinstance(model, Vectors) else Vectors(model, folder))(list(index))
-    return np.stack([_row_dots(embeddings, one, other) for one, other in combinations(rows, 2)])
-
-
-def _row_dots(vectors: np.ndarray, left: np.ndarray, right: np.ndarray, block: int = 65536) -> np.ndarray:
-    """Dot products by blocks: a million pairs of 768-dimensional vectors at once would take 6 GB."""
-    blocks = (slice(start, start + block) for start in range(0, len(left), block))
-    dots = [np.einsum("nd,nd->n", vectors[left[each]], vectors[right[each]]) for each in blocks]
-    return np.clip(np.concatenate(dots), -1.0, 1.0)
+    # by blocks: a million pairs of 768-dimensional vectors at once would take 6 GB
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(rows[0]), BLOCK)]
+    dots = [
+        [np.einsum("nd,nd->n", embeddings[one[each]], embeddings[other[each]]) for each in blocks]
+        for one, other in combinations(rows, 2)
+    ]
+    return np.clip(np.stack([np.concatenate(parts) for parts in dots]), -1.0, 1.0)

@@ -42,7 +42,7 @@ def glove(words: Collection[str]) -> dict[str, np.ndarray]:
 def unit_vectors(
     words: Collection[str], vectors: Callable[[Collection[str]], Mapping[str, np.ndarray]] | None = None
 ) -> dict[str, np.ndarray]:
-    """Vectors of length 1 of those words that have one; `vectors` finds vectors of words, `glove` if None."""
+    """Vectors of length 1 of those words that have one, by `vectors`, or by `glove`."""
     return {word: vector / np.linalg.norm(vector) for word, vector in (vectors or glove)(words).items()}
 
 

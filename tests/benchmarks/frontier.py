@@ -50,8 +50,7 @@ def measure(corpora: list[str], changes: dict[str, Any], data: Path, cache: Path
     from modeling.base.recipe import load_recipe
     from modeling.base.rooms import get_system
     from modeling.base.system import Data
-    from modeling.base.trainer import Trainer
-    from modeling.base.training import training_arguments
+    from modeling.base.training import Trainer, training_arguments
     from modeling.base.vectors import precision
 
     sources = [each if each.startswith("demo") else str(data / each) for each in corpora]

@@ -50,8 +50,7 @@ def timed(trainer: Any) -> float:
 
 def project(recipe: Any, phase: Any, folder: str) -> float:
     """As `train.py` does."""
-    from modeling.base.trainer import Trainer
-    from modeling.base.training import training_arguments
+    from modeling.base.training import Trainer, training_arguments
 
     arguments = training_arguments(recipe, phase, Path(folder), "none")
     arguments.set_evaluate("no")

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from modeling.base import run as running
-from modeling.base.grid import grid_tables, write_grid
 from modeling.base.recipe import expand_grid, load_recipe
+from modeling.base.run import grid_tables
 
 
 def facts(trained, base=0.5, paper=None, metric="dq_ndcg", table="Table 1"):
@@ -21,17 +21,6 @@ def facts(trained, base=0.5, paper=None, metric="dq_ndcg", table="Table 1"):
 def cells(table):
     lines = [line for line in table.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [lines[0], *lines[2:]]]
-
-
-def test_one_axis(tmp_path):
-    finished = [({"margin": 0.1}, facts(0.61, paper=0.7)), ({"margin": 0.2}, facts(None, paper=0.8))]
-    table, path = write_grid(finished, tmp_path)
-    assert path == tmp_path / "margin.md" and path.read_text() == f"{table}\n"
-    assert table.startswith("Paper: a big one. Each cell: paper / ours.\n\n|")
-    assert cells(table) == [
-        ["margin →", "base", "0.1", "0.2"],
-        ["dq_ndcg", "0.400 / 0.500", "0.700 / 0.610", "0.800 /"],
-    ]
 
 
 def test_the_papers_tables_as_they_are_printed(root):
@@ -61,27 +50,24 @@ def test_the_papers_tables_as_they_are_printed(root):
         ((0.4, 0.6, 0.5, 0.6), ""),  # of one seed, on two sources
     ],
 )
-def test_seeds_are_taken_together(tmp_path, bases, base):
+def test_seeds_are_taken_together(bases, base):
     # mean .6 and deviation .1 of .5 and .7, less one degree of freedom: sqrt(.02)
     points = [(2, 1, 0.5), (2, 2, 0.7), (5, 1, 0.8), (5, 2, 0.8)]
     runs = [facts(value, of) for (*_, value), of in zip(points, bases, strict=True)]
     finished = [({"batch_size": size, "seed": seed}, run) for (size, seed, _), run in zip(points, runs, strict=True)]
-    table, _ = write_grid(finished, tmp_path)
-    assert "Ours is the mean over seeds ± their standard deviation." in table
-    assert cells(table)[1] == ["dq_ndcg", base, "/ 0.600 ± 0.141", "/ 0.800 ± 0.000"]
-    assert cells(grid_tables([({"seed": 1}, runs[0]), ({"seed": 2}, runs[1])]))[1][2] == "/ 0.600 ± 0.141"
+    assert cells(grid_tables(finished))[1] == ["dq_ndcg", base, "/ 0.600 ± 0.141", "/ 0.800 ± 0.000"]
 
 
 def test_measures_that_not_all_runs_have():
     finished = [
-        ({"similarity": None}, facts(0.6)),
-        ({"similarity": "data/stsb"}, facts(0.9, metric="similarity_spearman")),
+        ({"similarity": None}, facts(0.6, paper=0.7)),
+        ({"similarity": "data/stsb"}, facts(None, metric="similarity_spearman", paper=0.8)),
         ({"similarity": "data/sick"}, facts(0.8, metric="similarity_spearman")),
     ]
     assert cells(grid_tables(finished)) == [
         ["similarity →", "base", "none", "data/stsb", "data/sick"],
-        ["dq_ndcg", "/ 0.500", "/ 0.600", "", ""],
-        ["similarity_spearman", "/ 0.500", "", "/ 0.900", "/ 0.800"],
+        ["dq_ndcg", "0.400 / 0.500", "0.700 / 0.600", "", ""],
+        ["similarity_spearman", "0.400 / 0.500", "", "0.800 /", "/ 0.800"],
     ]
 
 
@@ -94,10 +80,11 @@ def test_a_grid_is_run_and_a_point_that_fails_is_named(tmp_path, monkeypatch, ca
     monkeypatch.setattr(running, "run", run)
     monkeypatch.setattr(running, "process_state", lambda: SimpleNamespace(is_main_process=True))
     recipe = load_recipe("stance-demo", {"output_dir": str(tmp_path)})
-    running.run_grid(recipe, expand_grid(recipe, ["margin=0.1:0.3:0.1"]))
+    running.run_grid(recipe, expand_grid(recipe, ["margin=0.1:0.3:0.1", "seed=1"]))
     printed = capsys.readouterr().out
-    assert "failed: {'margin': 0.2}: too wide" in printed
+    assert "failed: {'margin': 0.2, 'seed': 1}: too wide" in printed
+    assert "Ours is the mean over seeds ± their standard deviation." in printed
     assert cells(printed)[0] == ["margin →", "base", "0.1", "0.3"]
-    assert (tmp_path / "stance-demo-grid" / "margin.md").is_file()
+    assert (tmp_path / "stance-demo-grid" / "margin,seed.md").read_text().startswith("Paper: a big one. Each cell: ")
     with pytest.raises(ValueError, match=r"every point of the grid failed: .*too wide"):
         running.run_grid(recipe, expand_grid(recipe, ["margin=0.2"]))

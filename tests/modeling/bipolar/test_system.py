@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from modeling.base.run import run
-from modeling.base.trainer import loss_parameters
+from modeling.base.training import loss_parameters
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss, text_keys
