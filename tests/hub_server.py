@@ -39,26 +39,18 @@ class HubError(Exception):
 
 
 class HubServer:
-    """The server's state and its switches for tests; a context manager that serves while it is open.
-
-    Attributes:
-        url: The endpoint.
-        token: May write to the namespaces `tester` and `org`.
-        read_token: Belongs to the same user but may only read.
-        requests: Every request as "METHOD /path", without headers.
-        unknown: Those that no route answered.
-        publishers: Token of a trusted publisher -> the one repository that it may write to.
-    """
+    """The server's state and its switches for tests; a context manager that serves while it is open."""
 
     def __init__(self) -> None:
         self._temporary = tempfile.TemporaryDirectory()
         self.root = Path(self._temporary.name)
         self.repositories: dict[tuple[str, str], dict] = {}
+        # of one user, who may write to the namespaces; the second is for reading
         self.token, self.read_token = (f"hf_{secrets.token_hex(17)}" for _ in range(2))
         self.namespaces = {"tester", "org"}
-        self.requests: list[str] = []
-        self.unknown: list[str] = []
-        self.publishers: dict[str, str] = {}
+        self.requests: list[str] = []  # as "METHOD /path"
+        self.unknown: list[str] = []  # that no route answered
+        self.publishers: dict[str, str] = {}  # token of a trusted publisher -> the one repository that it may write to
         self.lock = threading.RLock()
         self.faults: list[dict] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
@@ -75,7 +67,7 @@ class HubServer:
         self._temporary.cleanup()
 
     def environment(self, home: str | Path, token: bool = True) -> dict[str, str]:
-        """Returns the variables that send a fresh process to this server and keep its caches under `home`."""
+        """The variables that send a fresh process to this server and keep its caches under `home`."""
         switched_on = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_PROGRESS_BARS")
         switched_off = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE")
         # Named one by one, since a parent process may have set them, and then they count more than HF_HOME.
@@ -96,8 +88,6 @@ class HubServer:
             monkeypatch.setattr(constants, name, value)
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
 
-    # What tests ask and set
-
     def commits(self, repo_id: str, repo_type: str = "model") -> list[dict]:
         """Returns the commits, oldest first: oid, parent, title, date, files."""
         return self.repositories[repo_type, repo_id]["commits"]
@@ -111,14 +101,10 @@ class HubServer:
         return self.blob(self.files(repo_id, repo_type, revision)[path]["sha256"]).read_bytes()
 
     def fail_next(self, n: int = 1, on: str = "^(PUT|POST)", after: int = 0, status: int | None = None, late=False):
-        """Makes requests fail.
+        """Makes the next n requests fail whose "METHOD /path" matches, once `after` of them have passed.
 
-        Args:
-            n: How many.
-            on: Regular expression that "METHOD /path" must match.
-            after: How many matching requests pass before.
-            status: Answer with this status; without it the connection is dropped in the middle of the body.
-            late: Do the work and only then drop the connection: the client does not learn that it was done.
+        They are answered with a status; without one the connection is dropped in the middle of the body, or, if `late`,
+        when the work is done, of which the client does not learn.
         """
         self.faults.append({"on": re.compile(on), "pass": after, "left": n, "status": status, "late": late})
 
@@ -132,16 +118,13 @@ class HubServer:
                         return fault
         return None
 
-    # Storage
-
     def blob(self, sha256: str) -> Path:
         return self.root / sha256
 
     def store(self, data: bytes, lfs: bool = False) -> dict:
         """Keeps the bytes and returns their entry in a commit."""
         sha256 = hashlib.sha256(data).hexdigest()
-        if not self.blob(sha256).exists():
-            self.blob(sha256).write_bytes(data)
+        self.blob(sha256).write_bytes(data)
         return self.entry(sha256, len(data), lfs)
 
     def entry(self, sha256: str, size: int, lfs: bool) -> dict:
@@ -240,8 +223,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    # Who asks, and for which repository
-
     def _may_write(self) -> bool | str | None:
         """Returns True or False for the two tokens, a trusted publisher's repository, and None without a token."""
         header = self.headers.get("Authorization")
@@ -271,8 +252,6 @@ class _Handler(BaseHTTPRequestHandler):
             # Like the Hub: who has no token is not told whether a private repository exists.
             raise HubError(404 if signed_in else 401, "Repository not found", "RepoNotFound")
         return repo
-
-    # Accounts and repositories
 
     @route("POST /oauth/token")
     def exchange(self):
@@ -312,8 +291,6 @@ class _Handler(BaseHTTPRequestHandler):
         except yaml.YAMLError as error:
             return 400, {"errors": [{"message": str(error)}], "warnings": []}, {}
         return {"errors": [], "warnings": [] if metadata else [{"message": "empty or missing yaml metadata"}]}
-
-    # Writing
 
     @route(rf"POST {API}/preupload/(?P<revision>[^/]+)")
     def preupload(self, name, revision):
@@ -372,8 +349,6 @@ class _Handler(BaseHTTPRequestHandler):
         url = f"{self.hub.url}/{name}/commit/{commit['oid']}"
         return {"success": True, "commitOid": commit["oid"], "commitUrl": url, "hookOutput": ""}
 
-    # Reading
-
     @route(rf"GET {API}(?:/revision/(?P<revision>[^/]+))?")
     def info(self, name, revision):
         repo = self._repo(name)
@@ -405,7 +380,7 @@ class _Handler(BaseHTTPRequestHandler):
     @staticmethod
     def _describe(path: str, entry: dict | None) -> dict:
         if entry is None:
-            return {"type": "directory", "path": path, "size": 0, "oid": hashlib.sha1(path.encode()).hexdigest()}
+            return {"type": "directory", "path": path, "size": 0, "oid": "0" * 40}
         lfs = {"oid": entry["sha256"], "size": entry["size"], "pointerSize": POINTER_SIZE}
         about = {"type": "file", "path": path, "size": entry["size"], "oid": entry["oid"]}
         return about | ({"lfs": lfs} if entry["lfs"] else {})

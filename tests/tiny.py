@@ -42,8 +42,8 @@ def save_encoder(folder: Path, seed: int = 0, hidden_size: int = 32, dropout: fl
 def adapted(base: Path, base_id: str = "org/tiny", rank: int = 4, seed: int = 1) -> SentenceTransformer:
     """An encoder with an adapter that does something: B starts at zero, here it is random."""
     model = load_backbone(resolve(str(base), base_id))
-    add_lora(model, rank=rank, alpha=rank)
     torch.manual_seed(seed)
+    add_lora(model, rank=rank, alpha=rank)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "lora_B" in name:
@@ -68,8 +68,22 @@ def arguments(topic: str, side: str) -> list[str]:
     ]
 
 
+def save_corpus(folder: Path, configs: dict[str, dict[str, list[dict]]]) -> Path:
+    """Writes a folder like those of `opinion corpus build`: configuration -> split -> rows."""
+    lines = ["---", "configs:"]
+    for config, splits in configs.items():
+        lines += [f"- config_name: {config}", "  data_files:"]
+        for split, rows in splits.items():
+            path = folder / config / f"{split}-00000-of-00001.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Dataset.from_list(rows).to_parquet(path)
+            lines += [f"  - split: {split}", f"    path: {config}/{path.name}"]
+    (folder / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")
+    return folder
+
+
 def save_data(folder: Path) -> Path:
-    """Writes pairs and triplets on eight topics: six for training, one each for validation and test."""
+    """Writes rows of all schemas on eight topics: six for training, one each for validation and test."""
     splits = {"train": TOPICS[:6], "validation": TOPICS[6:7], "test": TOPICS[7:]}
     configs = {make.__name__: make for make in (pairs, triplets, similarity, inference, quadruples, sentences)}
     configs |= {make.__name__: make for make in (words, opinions, counters, families)}
@@ -77,16 +91,11 @@ def save_data(folder: Path) -> Path:
     configs |= dict.fromkeys(("tweets", "issues", "examples"), texts)
     configs |= dict.fromkeys(("quote", "reply"), tweet_pairs) | dict.fromkeys(("coquote", "coreply"), co_pairs)
     configs |= dict.fromkeys(("dq", "cq", "dr", "cr"), rankings)
-    lines = ["---", "configs:"]
-    for config, make in configs.items():
-        lines += [f"- config_name: {config}", "  data_files:"]
-        for split, topics in splits.items():
-            path = folder / config / f"{split}-00000-of-00001.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            Dataset.from_list([row for topic in topics for row in make(topic)]).to_parquet(path)
-            lines += [f"  - split: {split}", f"    path: {config}/{path.name}"]
-    (folder / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")
-    return folder
+    rows = {
+        config: {split: [row for topic in topics for row in make(topic)] for split, topics in splits.items()}
+        for config, make in configs.items()
+    }
+    return save_corpus(folder, rows)
 
 
 def pairs(topic: str) -> list[dict]:
@@ -139,7 +148,7 @@ def inference(topic: str) -> list[dict]:
 
 
 def texts(topic: str) -> list[dict]:
-    """A topic's twelve arguments as texts of two parties; half of each are on the topic that systems ask about."""
+    """A topic's arguments as texts of two parties; half of each are on the topic that systems ask about."""
     return [
         {"id": f"{party}{number}", "text": text, "group": party, "topic": "abort" if number % 2 else "streets"}
         for party, side in (("D", "pro"), ("R", "con"))
@@ -163,11 +172,9 @@ def quadruples(topic: str) -> list[dict]:
 
 def polarity_pairs(topic: str) -> list[dict]:
     """Six pairs of sentences of the same polarity and six of different ones."""
-    return [
-        {"sentence1": one, "sentence2": other, "label": label}
-        for row in quadruples(topic)
-        for one, other, label in ((row["positive1"], row["positive2"], 1), (row["positive1"], row["negative1"], 0))
-    ]
+    labels = {"positive2": 1, "negative1": 0}
+    rows = quadruples(topic)
+    return [{"sentence1": row["positive1"], "sentence2": row[x], "label": labels[x]} for row in rows for x in labels]
 
 
 def words(topic: str) -> list[dict]:

@@ -33,23 +33,19 @@ def test_the_loss_by_hand():
     nearer = 2 * math.sin(math.radians(15))
     expected = ((1 + 1 - math.sqrt(2)) + (1 + 1 - nearer)) / 2
     assert loss.compute_loss_from_embeddings([vectors], labels).item() == pytest.approx(expected, rel=1e-6)
+    # an anchor counts once, however many triplets it has
+    vectors_of_two = angles(0, 60, 60, 90, 90)
+    labels_of_two = torch.tensor([[1, 1], [1, 1], [1, 1], [1, -1], [1, -1]])
+    twice = loss.compute_loss_from_embeddings([vectors_of_two], labels_of_two).item()
+    root = math.sqrt(2)
+    statement = 2 - root  # 4 equal triplets
+    pro = ((1 + 1 - nearer) + (1 + 0 - nearer)) / 2  # the statement or its twin as positive
+    con = 2 * max(0, 1 + 0 - nearer) / 3  # its twin, against both pros; the statement is far enough
+    assert twice == pytest.approx((statement + 2 * pro + 2 * con) / 5, rel=1e-3)  # a chord of 0 is .001 in the loss
     alone = vectors[3:].requires_grad_()
     nothing = loss.compute_loss_from_embeddings([alone], labels[3:])
     nothing.backward()  # a batch without a triplet trains nothing and is no error
     assert nothing.item() == 0 and alone.grad.abs().sum() == 0
-
-
-def test_an_anchor_counts_once_however_many_triplets_it_has():
-    vectors = angles(0, 60, 60, 90, 90)
-    labels = torch.tensor([[1, 1], [1, 1], [1, 1], [1, -1], [1, -1]])
-    twice = FamilyTripletLoss(None, margin=1.0).compute_loss_from_embeddings([vectors], labels).item()
-    root, nearer = math.sqrt(2), 2 * math.sin(math.radians(15))
-    statement = 2 - root  # 4 equal triplets
-    pro = ((1 + 1 - nearer) + (1 + 0 - nearer)) / 2  # the statement or its twin as positive
-    con = (
-        (1 + 0 - root) * (root < 1 + 0) + 2 * max(0, 1 + 0 - nearer)
-    ) / 3  # its twin, against statement and both pros
-    assert twice == pytest.approx((statement + 2 * pro + 2 * con) / 5, rel=1e-3)  # a chord of 0 is .001 in the loss
 
 
 @pytest.mark.parametrize(("within", "keep"), [(False, 8 / 16), (True, 10 / 18)])
@@ -92,15 +88,11 @@ def test_no_family_leaves_its_shelf_and_every_row_comes_once_or_more():
         assert len(epochs[-1]) == len(sampler) == len(rows) // (4 * SHELF)
         assert whole > 0.9 * len(sizes)  # the rest is what an incomplete batch would hold
     assert epochs[0] == epochs[2] != epochs[1]
-
-
-@pytest.mark.parametrize(
-    ("sizes", "batch", "message"), [([4] * 30, 20, "multiple of 12"), ([14] * 9, 24, "a family has 14 texts")]
-)
-def test_batches_that_would_divide_families_are_refused(sizes, batch, message):
-    rows, groups = families(sizes)
-    with pytest.raises(ValueError, match=message):
-        FamilyBatchSampler(rows, batch, groups=groups)
+    # batches that would divide families
+    for sizes, batch, message in (([4] * 30, 20, "multiple of 12"), ([14] * 9, 24, "a family has 14 texts")):
+        rows, groups = families(sizes)
+        with pytest.raises(ValueError, match=message):
+            FamilyBatchSampler(rows, batch, groups=groups)
 
 
 def test_texts_that_the_base_finds_alike_make_groups(monkeypatch, tmp_path):

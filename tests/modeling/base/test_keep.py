@@ -27,7 +27,7 @@ def triplet_loss(model):
     return TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, 0.4)
 
 
-def test_keep_by_hand():
+def test_keep_and_replay_by_hand():
     # two rows of two columns; before: all texts of different rows are orthogonal or equal
     before = [torch.eye(2), torch.eye(2)]
     # after: the second column of row 0 is turned to (0, 1); within row 0 that is free
@@ -38,15 +38,8 @@ def test_keep_by_hand():
     assert KeepSimilarityLoss.compute_keep_from_embeddings(before, before).item() == 0
     one_row = [column[:1] for column in after]  # has no other row to compare with
     assert KeepSimilarityLoss.compute_keep_from_embeddings(one_row, [column[:1] for column in before]).item() == 0
-
-
-def test_replay_by_hand():
-    # two rows; before: the two texts of a row have cosine 1, texts of different rows 0
-    before = [torch.eye(2), torch.eye(2)]
-    # the neighbour in row 0 is turned by a right angle, onto the texts of row 1
-    after = [torch.eye(2), torch.tensor([[0.0, 1.0], [0.0, 1.0]])]
-    # ordered pairs of different texts: 12. It lost its partner and gained two texts, seen from either side: 6 changes.
-    # Of the two pairs within rows one changed: 1 / 2
+    # replay, ordered pairs of different texts: 12. The turned text lost its partner and gained two texts, seen from
+    # either side: 6 changes. Of the two pairs within rows one changed: 1 / 2
     assert KeepSimilarityLoss.compute_replay_from_embeddings(after, before).item() == pytest.approx(6 / 12 + 1 / 2)
     assert KeepSimilarityLoss.compute_replay_from_embeddings(before, before).item() == 0
 
@@ -90,7 +83,7 @@ def test_replayed_columns_are_held_and_hidden_from_the_loss(model):
     torch.testing.assert_close(parts["task"], loss.loss.compute_loss_from_embeddings(triplets, None))
 
 
-def test_every_replayed_text_is_used_once_before_any_comes_again(model, tmp_path):
+def test_every_replayed_text_is_used_once_before_any_comes_again_with_a_near_one(model, tmp_path, monkeypatch):
     texts = ["trams are good", "parks are bad", "we love kites", "trams are good"]
     one, other = pairs = neighbours(texts, 7, model, tmp_path, seed=0)
     assert sorted(one[:3]) == sorted(set(texts)) == sorted(one[3:6]) and len(other) == 7
@@ -98,10 +91,7 @@ def test_every_replayed_text_is_used_once_before_any_comes_again(model, tmp_path
     assert neighbours(texts[::-1], 7, model, tmp_path, seed=0) == pairs
     with pytest.raises(ValueError, match="at least two different texts, got 1"):
         neighbours(texts[:1] * 2, 7, model, tmp_path, seed=0)
-
-
-def test_its_neighbour_is_a_near_one(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(keep, "NEIGHBOURS", 1)
+    monkeypatch.setattr(keep, "NEIGHBOURS", 1)  # the nearest alone
     texts = ["we love the trams every day", "we love the trams every night", "awful", "awful ."]
     neighbour = dict(zip(*neighbours(texts, 4, model, tmp_path, seed=0), strict=True))
     assert neighbour[texts[0]] == texts[1] and neighbour[texts[2]] == texts[3]

@@ -9,6 +9,7 @@ from dataset_scripts.base.schema import OPPOSE, PRO
 from modeling.base.commands import app
 from modeling.base.overlap import LeftOut, Side, near_motions, recipe_sources, shared_texts, summary
 from modeling.base.recipe import load_recipe
+from tests.tiny import save_corpus
 
 ANGLES = {
     "Trams should be free.": 0,
@@ -24,37 +25,24 @@ def turned(texts):
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """A function that writes a corpus: configuration -> split -> rows."""
-
-    def write(name, **configs):
-        lines = ["---", "configs:"]
-        for config, splits in configs.items():
-            lines += [f"- config_name: {config}", "  data_files:"]
-            for split, rows in splits.items():
-                path = tmp_path / name / config / f"{split}.parquet"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                Dataset.from_list(rows).to_parquet(path)
-                lines += [f"  - split: {split}", f"    path: {config}/{split}.parquet"]
-        (tmp_path / name / "README.md").write_text("\n".join([*lines, "---", ""]), encoding="utf-8")
-        return str(tmp_path / name)
-
-    return write
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Where the demonstration is built, once."""
+    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
-def ours(corpus):
+def ours(tmp_path):
     """A corpus of families to train on."""
     texts = {"Nobody would queue for tickets.": "Trams should be free.", "They are a danger to birds.": "Ban kites."}
     rows = [
         {"text": text, "statement": of, "side": PRO, "group": f"g{n}"} for n, (text, of) in enumerate(texts.items())
     ]
-    return corpus("ours", families={"train": rows, "test": rows[:1]})
+    return str(save_corpus(tmp_path / "ours", {"families": {"train": rows, "test": rows[:1]}}))
 
 
 @pytest.fixture
-def theirs(corpus):
+def theirs(tmp_path):
     """Debates to test on: one on a motion of ours, with a text of ours in another spelling."""
 
     def row(group, title, text, stance):
@@ -69,7 +57,7 @@ def theirs(corpus):
         {"sentence1": "They are noisy after dark.", "sentence2": "Lamps cost money.", "label": OPPOSE, "group": "p"},
         {"sentence1": "Rain falls on all.", "sentence2": "nobody would queue for TICKETS", "label": 1, "group": "t"},
     ]
-    return corpus("theirs", arguments={"test": tree}, pairs={"test": pairs})
+    return str(save_corpus(tmp_path / "theirs", {"arguments": {"test": tree}, "pairs": {"test": pairs}}))
 
 
 def test_by_hand(ours, theirs, tmp_path):
@@ -93,28 +81,26 @@ def test_the_command(ours, theirs, tmp_path):
     assert "name a RECIPE, or both" in CliRunner().invoke(app, ["overlap", *words]).stderr
 
 
-def test_the_demonstration_trains_on_none_of_the_texts_that_it_is_tested_on(tmp_path):
-    done = CliRunner().invoke(app, ["overlap", "stance-demo", "--cache-dir", str(tmp_path)])
-    assert done.exit_code == 0, done.output
+def test_the_demonstration_trains_on_none_of_the_texts_that_it_is_tested_on(cache):
     assert recipe_sources(load_recipe("stance-demo")) == (["demo"], ["demo"])
+    sides = [Side(["demo"], split, cache, ["pairs", "triplets"]) for split in ("train", "test")]
+    assert len(sides[1].texts) > 100 and shared_texts(*sides).empty
 
 
-def test_debates_are_left_out_of_test_rows(make_system, tmp_path):
-    system, debate = make_system("stance-demo", data="demo"), "t:should-boxing-be-banned"
+def test_debates_are_left_out_of_test_rows(make_system, cache, tmp_path):
+    system, debate = make_system("stance-demo", data="demo", cache_dir=cache), "t:should-boxing-be-banned"
     (tmp_path / "near.csv").write_text(f"corpus,group\ndemonstration,{debate}\nkialo,7\n")
     groups = system.rows("demo", "pairs", "test")["group"]
     system.left_out = LeftOut(tmp_path / "near.csv")
     assert debate in groups
     assert system.rows("demo", "pairs", "test")["group"] == [group for group in groups if group != debate]
     assert system.left_out.note() == "Without the groups of demonstration that near.csv lists (263 rows)."
-    assert len(system.rows("demo", "pairs", "train")) == len(make_system("stance-demo").rows("demo", "pairs", "train"))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("corpus,cosine\ntheirs,1\n", "has no column 'group': write it with opinion overlap"),
-        ("", "cannot be read as CSV"),
         ("corpus,group\ntheirs,a\ntheirs,b\n", "lists all groups of theirs"),
         ("corpus,group\ntheirs,z\n", "no group of the test data is in it; it lists groups of theirs"),
     ],

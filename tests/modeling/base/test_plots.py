@@ -13,8 +13,8 @@ def values(mean, count=40):
     return np.random.default_rng(0).normal(mean, 0.1, count).clip(-1, 1)
 
 
-@pytest.mark.parametrize("groups", [("lower", "middle", "upper"), tuple("abcde")])
-def test_each_group_has_a_colour_and_dashes_of_its_own(figures, tmp_path, groups):
+def test_each_group_has_a_colour_and_dashes_of_its_own(figures, tmp_path):
+    groups = "abcde"
     densities({"base": {name: values(n / 5) for n, name in enumerate(groups)}}, tmp_path / "p.png", "any names")
     curves = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) > 2]
     means = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) == 2]

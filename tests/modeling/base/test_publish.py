@@ -1,6 +1,5 @@
 """From a run to the Hub and back, or to the models that come with the project: only what was proved."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -11,8 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from huggingface_hub import constants, snapshot_download
-from huggingface_hub.errors import LocalEntryNotFoundError
+from huggingface_hub import constants
 from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
@@ -22,7 +20,7 @@ from dataset_scripts.base.cli import validate
 from dataset_scripts.base.files import read_json, write_json, write_text
 from dataset_scripts.base.hub import StagingError
 from dataset_scripts.base.metadata import get_corpus, load_metadata
-from dataset_scripts.base.sources import DEMO_FOLDER, load_source
+from dataset_scripts.base.sources import DEMO_FOLDER
 from modeling.base import names, publish
 from modeling.base.adapters import distance, load_adapter, save_adapter
 from modeling.base.commands import app
@@ -30,7 +28,6 @@ from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.base.publish import publish_released, publish_run, release
 from modeling.base.recipe import load_recipe
 from modeling.base.run import run
-from tests.hub_server import HubServer
 from tests.tiny import adapted, save_run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,8 +35,9 @@ CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter
 SENTENCE = "School uniforms make mornings easier for every parent."
 TEXTS = ["we love the trams", "the parks are awful", "they make the streets better", "good"]
 STRANGER = """
-import json, sys
+import contextlib, io, json, sys
 import datasets, evaluate, torch
+from huggingface_hub import hf_hub_download
 from peft import PeftModel
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
@@ -58,6 +56,10 @@ for name, base in models.items():
     mean = torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1))
     vectors = {"query": plain.encode_query(texts), "document": plain.encode_document(texts)}
     vectors |= {"adapter": tuned.encode(texts), "mean": mean, "modules": [type(each).__name__ for each in plain]}
+    for repository in (f"org/{name}", f"org/{name}-adapter"):  # the card's usage is Python that works
+        with open(hf_hub_download(repository, "README.md")) as card, contextlib.redirect_stdout(io.StringIO()) as shown:
+            exec(card.read().split("```python")[1].split("```")[0], {})
+        assert shown.getvalue().startswith("tensor("), repository
     result["models"][name] = {key: each if key == "modules" else each.tolist() for key, each in vectors.items()}
 rows = datasets.load_dataset("org/debates", "pairs")
 result["rows"] = {split: each.num_rows for split, each in rows.items()}
@@ -67,7 +69,7 @@ for name, inputs in metrics.items():
     result["metrics"][name] = evaluate.load(f"org/{name}").compute(**inputs)
 print("RESULT" + json.dumps(result))
 """
-MPNET = "sentence-transformers/all-mpnet-base-v2"
+MODELS = ["stance-minilm", "bipolar-minilm"]  # the second has heads after its encoder
 OPINIONS = ["I love pineapple on pizza.", "Nobody should have to pay for the tram."]
 SCORES = {"predictions": [0.9, 0.2, 0.6, 0.7]}
 METRICS = {name: SCORES | {"references": [1, 0, 1, 0]} for name in ("sgts", "stance_kl_divergence")}
@@ -78,79 +80,48 @@ METRICS |= {
 }
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    """What a fresh process, which knows names alone, gets of all that the project can publish, from a loopback Hub."""
-    work = tmp_path_factory.mktemp("published")
-    bases = {BUNDLED_ID: names.bundled_folder()}
-    with contextlib.suppress(LocalEntryNotFoundError):
-        bases[MPNET] = Path(snapshot_download(MPNET, local_files_only=True))
-    with pytest.MonkeyPatch.context() as patch, HubServer() as server:
-        server.prepare_this_process(patch, work / "home")
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.url)
-        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        patch.setattr(constants, "ENDPOINT", server.url)
-        for base, folder in bases.items():
-            files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-            repo = {"id": base, "type": "model", "sdk": None, "commits": [], "private": False}
-            stored = {
-                name: server.store(path.read_bytes(), path.suffix == ".safetensors") for name, path in files.items()
-            }
-            server.add_commit(repo, "base", stored)
-            server.repositories["model", base] = repo
-        options, models = {"token": server.token, "endpoint": server.url}, {}
-        for name in names.released_models():
-            base = read_json(names.RELEASED / name / "adapter_config.json")["base_model_name_or_path"]
-            if base in bases:
-                publish_released(name, f"org/{name}", text_scan=False, **options)
-                models[name] = base
-        again = [publish_released("bipolar-minilm", "org/bipolar-minilm", text_scan=False, **options)]
-        record, debates = load_metadata("kialo"), work / "debates"
-        built = validate(record.options_model, record.demo.options).model_dump()
-        build(get_corpus("kialo"), [DEMO_FOLDER / record.demo.raw], debates, built)
-        for _ in range(2):
-            sent = [hub.publish_dataset(debates, "org/debates", private=True, **options)]
-            sent += [hub.publish_metric(ROOT / "metrics" / name, f"org/{name}", **options) for name in METRICS]
-        again.append(sent)
-        # it has caches of its own and runs in an empty folder, so it can only know what the Hub sends
-        (work / "elsewhere").mkdir()
-        environment = {**os.environ, **server.environment(work / "fresh"), "HF_TOKEN": server.read_token}
-        command = [sys.executable, "-c", STRANGER, json.dumps([models, OPINIONS, METRICS])]
-        places = {"cwd": work / "elsewhere", "env": environment}
-        fresh = subprocess.run(command, **places, capture_output=True, text=True, timeout=600)
-        assert fresh.returncode == 0, fresh.stderr[-3000:]
-        yield server, json.loads(fresh.stdout.split("RESULT")[1]), again
-
-
-@pytest.mark.parametrize("name", names.released_models())
-def test_a_released_model_serves_whoever_knows_its_name(published, name):
-    server, seen, _ = published
-    if name not in seen["models"]:
-        pytest.skip(f"{MPNET}, the base of {name}, is not on this machine")
-    seen, ours = seen["models"][name], load_model(name)
-    for side, encode in (("query", ours.encode_query), ("document", ours.encode_document)):
-        assert distance(np.array(seen[side]), encode(OPINIONS)) < 1e-4
-    assert distance(np.array(seen["adapter"]), seen["mean"]) < 3e-3  # whose weights are in half precision
-    if name != "bipolar-minilm":  # which has heads after its encoder
-        assert distance(np.array(seen["mean"]), seen["query"]) < 1e-4
-        assert seen["modules"] == ["Transformer", "Pooling", "Normalize"]
-    card, adapter = (server.read(f"org/{name}{end}", "README.md").decode() for end in ("", "-adapter"))
-    assert f"# {name}\n" in card and f'SentenceTransformer("org/{name}")' in card and f"See org/{name}." in adapter
-    assert all(f"]({path})" in card for path in server.files(f"org/{name}") if path.startswith("plots/"))
-
-
-def test_a_corpus_and_all_metrics_serve_whoever_knows_their_names(published):
-    server, seen, again = published
-    assert all(each["unchanged"] for sent in again for each in sent)
-    assert all(len(repo["commits"]) == 2 for (_, name), repo in server.repositories.items() if name.startswith("org/"))
-    assert seen["rows"] == {
-        split: len(rows) for split, rows in load_source("demo:debates", "pairs", "~/.cache").items()
-    }
+def test_all_that_can_be_published_serves_a_fresh_process_that_knows_its_name(server, tmp_path, monkeypatch):
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, server.url)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "ENDPOINT", server.url)
+    base, stored = names.bundled_folder(), {}
+    for path in (path for path in base.rglob("*") if path.is_file()):
+        stored[path.relative_to(base).as_posix()] = server.store(path.read_bytes(), path.suffix == ".safetensors")
+    repo = {"id": BUNDLED_ID, "type": "model", "sdk": None, "commits": [], "private": False}
+    server.add_commit(repo, "base", stored)
+    server.repositories["model", BUNDLED_ID] = repo
+    options = {"token": server.token, "endpoint": server.url}
+    for name in MODELS:
+        publish_released(name, f"org/{name}", text_scan=False, **options)
+    record, debates = load_metadata("kialo"), tmp_path / "debates"
+    built = validate(record.options_model, record.demo.options).model_dump()
+    build(get_corpus("kialo"), [DEMO_FOLDER / record.demo.raw], debates, built)
+    for _ in range(2):
+        sent = [hub.publish_dataset(debates, "org/debates", private=True, **options)]
+        sent += [hub.publish_metric(ROOT / "metrics" / name, f"org/{name}", **options) for name in METRICS]
+    assert all(each["unchanged"] for each in sent)
+    # it has caches of its own and runs in an empty folder, so it can only know what the Hub sends
+    (tmp_path / "elsewhere").mkdir()
+    environment = {**os.environ, **server.environment(tmp_path / "fresh"), "HF_TOKEN": server.read_token}
+    command = [sys.executable, "-c", STRANGER, json.dumps([dict.fromkeys(MODELS, BUNDLED_ID), OPINIONS, METRICS])]
+    places = {"cwd": tmp_path / "elsewhere", "env": environment}
+    fresh = subprocess.run(command, **places, capture_output=True, text=True, timeout=600)
+    assert fresh.returncode == 0, fresh.stderr[-3000:]
+    seen = json.loads(fresh.stdout.split("RESULT")[1])
+    for name, found in seen["models"].items():
+        ours = load_model(name)
+        for side, encode in (("query", ours.encode_query), ("document", ours.encode_document)):
+            assert distance(np.array(found[side]), encode(OPINIONS)) < 1e-4
+        assert distance(np.array(found["adapter"]), found["mean"]) < 3e-3  # whose weights are in half precision
+        card, adapter = (server.read(f"org/{name}{end}", "README.md").decode() for end in ("", "-adapter"))
+        assert f'SentenceTransformer("org/{name}")' in card and f"See org/{name}." in adapter
+        assert all(f"]({path})" in card for path in server.files(f"org/{name}") if path.startswith("plots/"))
+    assert distance(np.array(seen["models"][MODELS[0]]["mean"]), seen["models"][MODELS[0]]["query"]) < 1e-4
+    assert seen["models"][MODELS[0]]["modules"] == ["Transformer", "Pooling", "Normalize"]
     streamed, loaded = seen["first"]
-    assert streamed == loaded and set(loaded) >= {"sentence1", "sentence2", "label"}
-    # The similarities 0.9 0.7 0.6 0.2 have the gold 1 0 1 0: three of four (same, different) pairs are in order.
+    assert streamed == loaded and set(loaded) >= {"sentence1", "sentence2", "label"} and set(seen["rows"]) > {"test"}
+    # the similarities 0.9 0.7 0.6 0.2 have the gold 1 0 1 0: three of four (same, different) pairs are in order
     assert seen["metrics"]["sgts"]["auroc"] == seen["metrics"]["stance_kl_divergence"]["auroc"] == 0.75
-    assert seen["metrics"]["sgts"]["spearman"] == pytest.approx(1 / 5**0.5)
     assert seen["metrics"]["alignment_precision"]["precision"] == pytest.approx(2 / 3)  # of 0.9, 0.7 and 0.6: D, D, R
     assert seen["metrics"]["counterargument_accuracy"]["counterargument_accuracy"] == 0.5
     assert seen["metrics"]["opinion_similarity"]["pearson"] == pytest.approx(
@@ -167,7 +138,7 @@ def trained(tiny_base, tiny_data, tmp_path_factory):
     write_text(folder / "adapter" / "README.md", "---\nlicense: mit\n---\n# {{adapter_repo_id}}, merged: {{repo_id}}\n")
     options = {"base": tiny_base, "base_id": "org/base", "data": tiny_data, "stance": "none", "similarity": "none"}
     recipe = load_recipe("stance-demo", {name: str(value) for name, value in options.items()})
-    write_json(folder / "recipe.json", recipe.identity())
+    write_json(folder / "recipe.json", recipe.model_dump())
     return folder, model.encode(TEXTS)
 
 
@@ -184,15 +155,11 @@ def test_a_run_goes_out_whole_or_not_at_all(server, run_dir, loads):
     assert len(loads) == 2  # the model and the base of its adapter
     # a text of the run's corpus, another one, and none of either
     write_text(run_dir / "adapter" / "notes.txt", f"We LOVE the trams, every day.\n{SENTENCE}")
-    for texts, number in (((), 1), (iter([SENTENCE]), 2)):
-        with pytest.raises(StagingError, match=rf"notes.txt: holds {number} training text"):
-            publish_run(run_dir, "org/tiny", texts, **options)
+    with pytest.raises(StagingError, match=r"notes\.txt: holds 2 training text"):
+        publish_run(run_dir, "org/tiny", iter([SENTENCE]), **options)
     publish_run(run_dir, "org/tiny", text_scan=False, dry_run=True)
-    with pytest.raises(ValueError, match="no merged/ folder"):
-        publish_run(run_dir / "adapter", "org/tiny")
     assert server.requests == []  # one bad part, and none is sent
     (run_dir / "adapter" / "notes.txt").unlink()
-    loads.clear()
     results = publish_run(run_dir, "org/tiny", **options)
     assert [(r["repo_id"], r["uploaded"]) for r in results] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert server.read("org/tiny-adapter", "README.md").endswith(b"\n# org/tiny-adapter, merged: org/tiny\n")
@@ -201,9 +168,8 @@ def test_a_run_goes_out_whole_or_not_at_all(server, run_dir, loads):
     assert len(server.commits("org/tiny")) == 2
 
 
-@pytest.mark.parametrize("part", ["merged", "adapter"])
-def test_changed_weights_are_not_sent(server, run_dir, part):
-    path = next((run_dir / part).glob("*.safetensors"))
+def test_changed_weights_are_not_sent(server, run_dir):
+    path = next((run_dir / "adapter").glob("*.safetensors"))
     save_file({name: tensor * 2 for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
     with pytest.raises(ValueError, match="does not reproduce the trained model"):
         publish_run(run_dir, "org/tiny", token=server.token, endpoint=server.url)
@@ -265,35 +231,34 @@ def signed_in(server, monkeypatch):
 
 def test_command_line(run_dir, signed_in, tmp_path, monkeypatch):
     def opinion(*words):
-        return CliRunner().invoke(app, [str(word) for word in words], prog_name="opinion")
+        done = CliRunner().invoke(app, [str(word) for word in words], prog_name="opinion")
+        return done.stdout if done.exit_code == 0 else done.stderr
 
-    listed = opinion("models").stdout
+    listed = opinion("models")
     figures = next(line for line in listed.splitlines() if "agreeing and opposing pairs (AUROC)" in line)
     assert [cell.strip() for cell in figures.split("|")][1::2] == ["stance-minilm", "kialo (test)", "0.591"]
     assert listed.count(" MB |") == len(names.released_models())
-    missed = opinion("publish", "model", "stanc-minilm", "org/tiny", "--dry_run")
-    assert missed.exit_code == 2 and "did you mean 'stance-minilm'?" in missed.stderr
     monkeypatch.chdir(tmp_path)  # where there are no corpora
-    missed = opinion("publish", "model", "stance-minilm", "org/tiny", "--dry-run")
-    assert missed.exit_code == 2 and "there is no folder data/arct; build it with opinion corpus" in missed.stderr
-    assert missed.stderr.endswith("or add --without-text-scan\n")
-    missed = opinion("publish", "corpus", "data/kialo", "org/tiny", "--dry-run")
-    assert missed.exit_code == 2 and "opinion corpus build kialo RAW -o data/kialo" in missed.stderr
+    for words, message in (
+        (["model", "stanc-minilm"], "did you mean 'stance-minilm'?"),
+        (["model", "stance-minilm"], "there is no folder data/arct; build it with opinion corpus"),
+        (["corpus", "data/kialo"], "opinion corpus build kialo RAW -o data/kialo"),
+    ):
+        assert message in opinion("publish", *words, "org/tiny", "--dry-run")
     shutil.rmtree(run_dir / "adapter")
     (run_dir / "merged" / "training_args.bin").write_bytes(b"\x80\x04.")
-    dry = opinion("publish", "model", run_dir, "org/tiny", "--dry-run", "--without-runtimes").stdout
-    assert dry.startswith("org/tiny: would send 1_Pooling/config.json, 2_Normalize/config.json, README.md, ")
+    dry = opinion("publish", "model", run_dir, "org/tiny", "--dry-run", "--without-runtimes")
+    assert dry.startswith("org/tiny: would send 1_Pooling/config.json, ")
     assert dry.endswith("; skipped: training_args.bin\n")
     assert signed_in.requests == []
-    count = len(dry.split("; skipped")[0].split(", "))
-    sent = opinion("publish", "model", run_dir, "org/tiny", "--private", "--without-runtimes").stdout
-    oid = signed_in.commits("org/tiny")[-1]["oid"]
+    write_text(tmp_path / "texts.txt", "its adapter is: org/tiny-adapter\n")
+    options = ("--private", "--without-runtimes")
+    refused = opinion("publish", "model", run_dir, "org/tiny", *options, "--forbidden-texts", tmp_path / "texts.txt")
+    assert "- README.md: holds 1 training text(s)" in refused
+    sent = opinion("publish", "model", run_dir, "org/tiny", *options)
+    count, oid = len(dry.split("; skipped")[0].split(", ")), signed_in.commits("org/tiny")[-1]["oid"]
     assert sent == f"{signed_in.url}/org/tiny: {count} files sent, commit {oid}\n"
     assert signed_in.repositories["model", "org/tiny"]["private"] is True
-    write_text(tmp_path / "texts.txt", "its adapter is: org/tiny-adapter\n")
-    options = ("--without-runtimes", "--forbidden-texts", tmp_path / "texts.txt")
-    refused = opinion("publish", "model", run_dir, "org/tiny", *options)
-    assert refused.exit_code == 2 and "- README.md: holds 1 training text(s)" in refused.stderr
     assert signed_in.unknown == []
 
 

@@ -64,7 +64,6 @@ def test_a_stranger_gets_the_vectors_of_torch_from_the_files_alone(run_dir):
     card = (staged / "README.md").read_text(encoding="utf-8")
     assert card.count(HEADING) == 1 and 'Tokenizer.from_pretrained("org/tiny")' in card
     assert all(name in card for name in FILES.values())
-    assert len({(staged / name).read_bytes() for name in (*COPIES, FILES["onnx", "int8"])}) == 1
 
 
 @pytest.mark.parametrize("runtime", FILES, ids="-".join)
@@ -72,10 +71,8 @@ def test_every_runtime_gives_the_vectors_of_torch_and_is_another_model(run_dir, 
     torch, least = load_model(run_dir), {"fp32": 0.99999, "bf16": 0.999, "int8": 0.99}[runtime[1]]
     monkeypatch.setattr(runtimes, "export", None)  # what is published is used
     model = load_model(run_dir, *runtime)
-    for size in (1, 3):
-        assert (model.encode(TEXTS, batch_size=size) * torch.encode(TEXTS)).sum(axis=1).min() > least
+    assert (model.encode(TEXTS, batch_size=2) * torch.encode(TEXTS)).sum(axis=1).min() > least
     assert identity(model) != identity(torch)
-    assert (model.max_seq_length, model.get_embedding_dimension()) == (torch.max_seq_length, 32)
 
 
 def test_what_has_no_files_is_exported_once_and_foreign_files_are_not_trusted(
@@ -115,13 +112,9 @@ def test_an_index_is_asked_by_the_runtime_that_it_was_made_with(run_dir, tmp_pat
     assert {path.name for path in runtimes.CACHE.rglob("*.onnx")} == {"model_qint8_avx512_vnni.onnx"}
     with pytest.raises(ValueError, match="computed by onnx in int8 and is by torch in fp32 now"):
         Index.build(source, tmp_path / "index", model=options["model"])
-    plain, again = (
-        Index.build(source, tmp_path / name, model=options["model"], overwrite=True) for name in ("plain", "index")
-    )
-    assert np.array_equal(plain.vectors, again.vectors)
 
 
-def test_a_runtime_that_is_not_there_is_named_before_torch_is_imported(monkeypatch, tmp_path):
+def test_a_runtime_that_is_not_there_is_named_before_torch_is_imported():
     with pytest.raises(ValueError, match="openvino has fp32, bf16"):
         names.check_runtime("openvino", "int8")
     code = """
@@ -129,37 +122,31 @@ import sys
 from importlib import util
 find = util.find_spec
 util.find_spec = lambda name, *rest: None if name.startswith("onnx") else find(name, *rest)
-sys.argv = ["opinion", *sys.argv[1:]]
 from modeling.cli import main
-try: main()
-finally: print("torch" in sys.modules)
+for words in ("embed a.csv -o new --backend onnx", "publish model stance-minilm org/x --dry-run"):
+    sys.argv = ["opinion", *words.split()]
+    try: main()
+    except SystemExit: pass
+print("torch" in sys.modules)
 """
-    for words in (["embed", "a.csv", "-o", "new", "--backend", "onnx"], ["publish", "model", "stance-minilm", "org/x"]):
-        words = [*words, "--dry-run"] if words[0] == "publish" else words
-        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60)
-        assert "opinion-transformers[runtimes]" in done.stderr and done.stdout.strip() == "False", done.stderr
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stderr.count("opinion-transformers[runtimes]") == 2 and done.stdout.strip() == "False", done.stderr
 
 
-def test_a_name_on_the_hub_is_served_from_its_files(run_dir, server, tmp_path):
+def test_a_name_on_the_hub_is_served_from_its_files_and_nobody_is_told(run_dir, server, tmp_path):
     publish_run(run_dir, "org/tiny", text_scan=False, runtimes=True, token=server.token, endpoint=server.url)
     code = f"""
 from modeling.base import runtimes
 from modeling.base.models import load_model
+import openvino
 runtimes.export = None
+openvino.Core()
 print("RESULT", *load_model("org/tiny", "onnx", "int8").encode({TEXTS[1]!r}))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **server.environment(tmp_path / "stranger")},
-        capture_output=True,
-        text=True,
-    )
+    environment = os.environ | server.environment(tmp_path / "stranger") | {"HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     found = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("RESULT")]
     assert found, done.stderr
     assert np.allclose(np.array(found[0], float), load_model(run_dir, "onnx", "int8").encode(TEXTS[1]), atol=1e-6)
-
-
-def test_no_runtime_tells_its_maker_that_it_is_used(tmp_path):
-    code = "from modeling.base import runtimes; import onnxruntime, openvino; openvino.Core()"
-    subprocess.run([sys.executable, "-c", code], env=os.environ | {"HOME": str(tmp_path)}, check=True)
+    # what the libraries leave where they tell their makers that they are used
     assert not list(tmp_path.glob("intel")) and not list(tmp_path.glob(".cache/Microsoft"))

@@ -28,12 +28,11 @@ from modeling.base.recipe import load_recipe
 from modeling.base.run import claim_folder
 from modeling.base.run import run as run_recipe
 from modeling.base.system import Phase
-from modeling.base.trainer import COMPLETE, LOSS_WEIGHTS, Trainer, remove_broken_checkpoints
-from modeling.base.training import check_data, check_launch
+from modeling.base.training import COMPLETE, LOSS_WEIGHTS, Trainer, check_data, check_launch, remove_broken_checkpoints
 from tests.tiny import pairs, save_encoder
 
-TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
-ACCELERATE = (sys.executable, "-m", "accelerate.commands.launch")
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+ACCELERATE = ("-m", "accelerate.commands.launch")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def options(tmp_path_factory, tiny_base, tiny_data):
 
     def make(output: Path, recipe: str = "stance-demo", **changes) -> dict[str, str]:
         values = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data}
-        values |= {"cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 4, "eval_steps": 8}
+        values |= {"cache_dir": cache, "output_dir": output, "batch_size": 8, "epochs": 2, "eval_steps": 8}
         values |= {"learning_rate": 0.01, "logging_steps": 1, "keep_best": False, "keep": 0, "margin": 0.4}
         if recipe == "stance-demo":
             values |= {"filter_pairs": None, "filter_triplets": None, "objective": "hybrid"}
@@ -71,9 +70,9 @@ def run_here(options):
 def command(options, root):
     """A function that makes the words of such a run as a user types them."""
 
-    def make(output: Path, launcher=(sys.executable,), script=None, recipe="stance-demo", **changes) -> list[str]:
+    def make(output: Path, recipe="stance-demo", **changes) -> list[str]:
         flags = [word for key, value in options(output, recipe, **changes).items() for word in (f"--{key}", value)]
-        return [*launcher, str(script or root / "train.py"), recipe, *flags]
+        return [str(root / "train.py"), recipe, *flags]
 
     return make
 
@@ -81,15 +80,11 @@ def command(options, root):
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
-def run(words: list[str], **variables: str) -> None:
-    done = subprocess.run(words, env=ENVIRONMENT | variables, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
-
-
-def kill_at(words: list[str], checkpoint: Path) -> None:
+def kill_at(words: list[str], checkpoint: Path, **places) -> None:
     """Starts a command and kills it and its children at once when a checkpoint appears."""
-    with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        deadline = time.monotonic() + 300  # on a busy machine
+    words, places = [sys.executable, *words], {"env": ENVIRONMENT} | places
+    with subprocess.Popen(words, **places, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        deadline = time.monotonic() + 900  # on a busy machine
         while not checkpoint.exists():
             assert process.poll() is None, process.stderr.read()[-3000:]
             assert time.monotonic() < deadline
@@ -122,8 +117,10 @@ def test_a_run(uninterrupted, tiny_data):
     assert {path.name for path in folder.iterdir()} == names
     assert not list((folder / "checkpoints").iterdir())  # the optimiser's states are not kept once a phase is done
     results = results_of(folder)
-    # four epochs in two phases of two: 216 // 8 = 27 and 396 // 8 = 49 steps a pass
-    assert [(phase["name"], phase["steps"]) for phase in results["phases"]] == [("triplets", 54), ("pairs", 98)]
+    # an epoch of each of the two phases: 216 // 8 and 396 // 8 steps
+    assert [(phase["name"], phase["steps"]) for phase in results["phases"]] == [("triplets", 27), ("pairs", 49)]
+    logged = set().union(*results["phases"][0]["log"])  # what trackers get
+    assert logged >= {"loss", "eval_stance_auroc", "eval_similarity_spearman"}
     # a held-out topic, but the words that carry stance are those of training
     stance = results["evaluations"][0]
     assert stance["trained"]["stance_auroc"] > stance["base"]["stance_auroc"] + 0.1
@@ -153,7 +150,7 @@ def test_a_killed_run_resumes_to_the_same_weights_past_a_damaged_checkpoint(
     assert not (run_dir / "merged").exists()
     assert_no_training_text(tmp_path, tiny_data)  # checkpoints have model cards too
     (checkpoints / "checkpoint-24" / "rng_state.pth").write_bytes(b"not a state")
-    for later in checkpoints.glob("checkpoint-3*"):  # written before the kill came
+    for later in checkpoints.glob("checkpoint-[34]*"):  # written before the kill came
         shutil.rmtree(later)
     run_here(tmp_path)
     assert re.search(r"discarding .*checkpoint-24 \(rng_state.pth is damaged\)", caplog.text)
@@ -179,17 +176,6 @@ def make_trainer(tiny_base, tmp_path):
     return trainer
 
 
-def test_a_tracker_gets_the_measures_of_the_system(run_here, tmp_path, monkeypatch):
-    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "tracked"))  # which trackio reads when it is imported
-    from trackio import SQLiteStorage
-
-    run_here(tmp_path, max_steps=5, eval_steps=5, objective="triplet", report_to="trackio")
-    assert (tmp_path / "tracked" / "stance.db").is_file()
-    logged = SQLiteStorage.get_logs("stance", "stance-demo-triplets")
-    assert sum("train/loss" in names for names in logged) == 5
-    assert sum({"eval/stance_auroc", "eval/similarity_spearman"} <= set(names) for names in logged) == 1
-
-
 def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_before(make_trainer, tmp_path, caplog):
     make_trainer("whole").train()
     whole = tmp_path / "whole"
@@ -206,11 +192,8 @@ def test_whatever_file_of_a_checkpoint_is_damaged_the_run_goes_on_from_the_one_b
         remove_broken_checkpoints(folder, needs_best=True)
         assert [left.name for left in folder.iterdir()] == ["checkpoint-3"], name
     assert f"discarding {folder / 'checkpoint-6'}" in caplog.text
-
-
-def test_a_checkpoint_is_of_no_use_without_the_best_one_that_it_names(make_trainer, tmp_path):
-    make_trainer("whole").train()
-    folder = tmp_path / "whole" / "checkpoint-6"
+    # one is of no use without the best one that it names
+    folder = whole / "checkpoint-6"
     shutil.rmtree(folder.with_name("checkpoint-3"))
     state, complete = (folder / name for name in ("trainer_state.json", COMPLETE))
     write_json(state, read_json(state) | {"best_model_checkpoint": str(folder.with_name("checkpoint-3"))})
@@ -261,69 +244,53 @@ def test_what_is_done_is_not_done_again(options, uninterrupted, tmp_path, capsys
         run_recipe(load_recipe("stance-demo", options(output, margin=0.9)))
 
 
-def test_two_processes_equal_one(command, run_here, tmp_path):
-    base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
-    # a loss that owns a classifier, in which the processes have to agree, too; and a small learning rate: at a large
-    # one, sums in another order grow to other minima within twenty steps
-    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "recipe": "sos-demo", "opinions": None}
-    changes |= {"objective": "siamese", "epochs": 2, "keep": 1}
-    run_here(tmp_path / "one", **changes)
-    words = command(tmp_path / "two", TORCHRUN, **changes)
-    # in the second epoch: the sampler has to learn of it after the resumption
-    kill_at(words, tmp_path / "two" / "sos-demo" / "checkpoints" / "1-pairs" / "checkpoint-72")
-    run(words)
-    one, two = tmp_path / "one" / "sos-demo", tmp_path / "two" / "sos-demo"
-    # the loss of every step agrees, so the rows of every step do, in both epochs
-    assert len(losses(one)) == 98
-    assert losses(two) == pytest.approx(losses(one), abs=1e-3)
-    assert np.std(losses(one)) > 0.01  # batches differ by far more than that
-    accuracy = [results_of(folder)["evaluations"][0]["trained"]["triplets_accuracy"] for folder in (one, two)]
-    assert accuracy[1] == pytest.approx(accuracy[0], abs=0.01)
-
-
-def test_two_processes_learn_from_families_what_one_learns(command, run_here, tmp_path, tiny_data):
-    base = save_encoder(tmp_path / "base", dropout=0.0)
-    changes = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005, "objective": "families", "keep": 1}
-    changes |= {"batch_size": 24, "epochs": 1, "eval_steps": 6, "replay": tiny_data}
-    run_here(tmp_path / "one", **changes)
-    run(command(tmp_path / "two", TORCHRUN, **changes))
-    one, two = (losses(tmp_path / name / "stance-demo") for name in ("one", "two"))
-    # distances, and the mean over anchors, are of all texts of a batch, whichever process embeds them
-    assert len(one) == 6 and two == pytest.approx(one, rel=1e-3)
-    assert np.std(one) > 0.003
-
-
-# one process reads its best checkpoint late, as on a busy machine
-SLOW = """
-import os, runpy, sys, time
-from modeling.base.trainer import Trainer
+# runs one recipe after another; one process reads its checkpoints late, as on a busy machine
+SEVERAL = """
+import json, os, runpy, sys, time
+from modeling.base.training import Trainer
 load = Trainer._load_from_checkpoint
 def slowly(self, path):
     time.sleep(4 * (os.environ["RANK"] == "1"))
     load(self, path)
 Trainer._load_from_checkpoint = slowly
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
+for words in json.loads(sys.argv[1]):
+    sys.argv = words
+    runpy.run_path(words[0], run_name="__main__")
 """
 
 
-def test_accelerate_launches_two_processes_whose_negatives_compete(command, run_here, tmp_path, root):
-    (tmp_path / "slow.py").write_text(SLOW)
+def test_two_processes_learn_what_one_learns(command, run_here, tmp_path, tiny_data, root):
+    base = save_encoder(tmp_path / "base", dropout=0.0)  # dropout draws differ between processes
+    # a small learning rate: at a large one, sums in another order grow to other minima within twenty steps
+    shared = {"base": base, "lora_dropout": 0, "learning_rate": 0.0005}
+    families = shared | {"objective": "families", "keep": 1, "batch_size": 24, "eval_steps": 6, "replay": tiny_data}
+    families |= {"epochs": 1}
+    # a loss that owns a classifier, in which the processes have to agree, too
+    siamese = shared | {"recipe": "sos-demo", "opinions": None, "objective": "siamese", "keep": 1, "eval_steps": 24}
+    # without LoRA, and with a best checkpoint to read
+    tweets = shared | {"recipe": "tweets-demo", "lora": False, "keep_best": True, "batch_size": 4, "max_steps": 4}
+    tweets |= {"eval_steps": 2}
+    for changes in (families, siamese, tweets):
+        run_here(tmp_path / "one", **changes)
+    ours = [command(tmp_path / "two", **changes) for changes in (families, siamese, tweets)]
+    (tmp_path / "several.py").write_text(SEVERAL)
+    places = {"env": ENVIRONMENT | {"PYTHONPATH": str(root)}}
+    # killed in the second epoch: the sampler has to learn of it after the resumption
+    words = [*TORCHRUN, str(tmp_path / "several.py"), json.dumps(ours[:2])]
+    kill_at(words, tmp_path / "two" / "sos-demo" / "checkpoints" / "1-pairs" / "checkpoint-72", **places)
     config = {"compute_environment": "LOCAL_MACHINE", "distributed_type": "MULTI_GPU", "use_cpu": True}
     config |= {"num_machines": 1, "num_processes": 2, "main_process_port": 0}
     (tmp_path / "accelerate.yaml").write_text(json.dumps(config))
-    launcher = (*ACCELERATE, "--config_file", str(tmp_path / "accelerate.yaml"), str(tmp_path / "slow.py"))
-    base = save_encoder(tmp_path / "base", dropout=0.0)
-    changes = {"base": base, "lora": False, "learning_rate": 0.0005, "recipe": "tweets-demo", "keep_best": True}
-    changes |= {"batch_size": 4, "max_steps": 4, "eval_steps": 2}
-    run_here(tmp_path / "one", **changes)
-    run(command(tmp_path / "two", launcher, **changes), PYTHONPATH=str(root))
-    one, two = (losses(tmp_path / name / "tweets-demo") for name in ("one", "two"))
-    # among two texts instead of four the loss of similar texts would be log(2) instead of log(4)
-    assert len(one) == 4 and two == pytest.approx(one, rel=1e-3)
-    folder = tmp_path / "two" / "tweets-demo"
-    assert not (folder / "adapter").exists()
-    results = results_of(folder)
+    launcher = [sys.executable, *ACCELERATE, "--config_file", str(tmp_path / "accelerate.yaml")]
+    words = [*launcher, str(tmp_path / "several.py"), json.dumps(ours[1:])]
+    done = subprocess.run(words, **places, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    # the loss of every step agrees, so the rows of every step do, in both epochs; and they differ by far more than that
+    for name, steps, spread in (("stance-demo", 6, 0.003), ("sos-demo", 98, 0.01), ("tweets-demo", 4, 0.001)):
+        one, two = (losses(tmp_path / number / name) for number in ("one", "two"))
+        assert len(one) == steps and two == pytest.approx(one, abs=1e-3)
+        assert np.std(one) > spread
+    results = results_of(tmp_path / "two" / "tweets-demo")
     # the pooler, 32 x 32 weights and 32 biases, is not used and not trained
     assert results["all_parameters"] - results["trainable_parameters"] == 32 * 32 + 32
 
@@ -337,53 +304,38 @@ def test_a_launcher_that_starts_one_process_instead_of_several_is_refused(monkey
 
 
 def test_changed_data_do_not_continue_a_run(tmp_path):
-    def phase(label):
-        return Phase("pairs", Dataset.from_dict({"sentence1": ["a"], "sentence2": ["b"], "label": [label]}), None, 1)
-
-    check_data(phase(1), tmp_path / "1-pairs.json")
-    check_data(phase(1), tmp_path / "1-pairs.json")
+    phases = [Phase("pairs", Dataset.from_dict({"text": ["a"], "label": [label]}), None, 1) for label in (1, 1, 0)]
+    for phase in phases[:2]:
+        check_data(phase, tmp_path / "1-pairs.json")
     with pytest.raises(ValueError, match="changed since this run began"):
-        check_data(phase(0), tmp_path / "1-pairs.json")
-
-
-def claim(folder, overwrite=False, **identity):
-    claim_folder(SimpleNamespace(run_dir=folder, overwrite=overwrite, identity=lambda: identity))
+        check_data(phases[2], tmp_path / "1-pairs.json")
 
 
 def test_whose_folder_it_is(tmp_path):
-    run_dir = tmp_path / "run"
-    claim(run_dir, data="a typo")
-    claim(run_dir, data="right")  # nothing was trained yet
-    assert json.loads((run_dir / "recipe.json").read_text()) == {"data": "right"}
-    (run_dir / "phases" / "1-pairs").mkdir(parents=True)
-    with pytest.raises(ValueError, match="--overwrite"):
-        claim(run_dir, data="other")
+    def claim(name, overwrite=False, **options):
+        claim_folder(SimpleNamespace(run_dir=tmp_path / name, overwrite=overwrite, model_dump=lambda: options))
+
+    claim("run", data="a typo")
+    claim("run", data="right")  # nothing was trained yet
+    assert read_json(tmp_path / "run" / "recipe.json") == {"data": "right"}
+    (tmp_path / "run" / "phases" / "1-pairs").mkdir(parents=True)
     # a link to a run: what it links to is discarded, not the link
-    (tmp_path / "link").symlink_to(run_dir)
-    claim(tmp_path / "link", overwrite=True, data="other")
+    (tmp_path / "link").symlink_to(tmp_path / "run")
+    claim("link", overwrite=True, data="other")
     assert [path.name for path in (tmp_path / "link").iterdir()] == ["recipe.json"]
-    (run_dir / "phases").mkdir()
-    claim(run_dir, data="other")
-    assert (run_dir / "phases").is_dir()  # the same run goes on
-    claim(run_dir, overwrite=True, data="other")
-    assert not (run_dir / "phases").exists()
     # a folder that is no run is left alone
-    thesis = tmp_path / "thesis" / "thesis.docx"
-    thesis.parent.mkdir()
-    thesis.write_text("three years of work")
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.docx").write_text("three years of work")
     with pytest.raises(ValueError, match="is not a run of this project"):
-        claim(thesis.parent, overwrite=True, data="right")
-    assert thesis.read_text() == "three years of work"
+        claim("thesis", overwrite=True, data="right")
+    assert (tmp_path / "thesis" / "thesis.docx").is_file()
 
 
-def test_an_unreadable_test_source_is_found_before_training(options, tmp_path):
-    with pytest.raises(ValueError, match="nowhere"):
-        run_recipe(load_recipe("stance-demo", options(tmp_path, inference=tmp_path / "nowhere")))
-    assert not (tmp_path / "stance-demo" / "checkpoints").exists()
-
-
-def test_a_damaged_phase_is_named(options, uninterrupted, tmp_path):
+def test_an_unreadable_test_source_and_a_damaged_phase_are_named(options, uninterrupted, tmp_path):
     output = shutil.copytree(uninterrupted[0].parent, tmp_path / "runs")
+    with pytest.raises(ValueError, match="nowhere"):  # before training
+        run_recipe(load_recipe("stance-demo", options(tmp_path, seed=3, inference=tmp_path / "nowhere")))
+    assert not (tmp_path / "stance-demo" / "checkpoints").exists()
     (output / "stance-demo" / "results.json").unlink()
     (output / "stance-demo" / "phases" / "2-pairs" / "weights.safetensors").write_bytes(b"")
     with pytest.raises(ValueError, match=r"2-pairs/weights\.safetensors is missing or damaged .*--overwrite"):
