@@ -69,7 +69,7 @@ class Index:
         self.lenses = facts.get("lenses", 1)  # those of an older version have one
         self.lens: Lens = lens or ("both" if self.lenses == 2 else "side")
         self._part, d = folder / facts["generation"], facts["dimension"]
-        self._stored = np.load(self._part / VECTORS, mmap_mode="r")
+        self._stored = np.load(self._part / VECTORS, mmap_mode="c")  # nothing is written; torch takes no "r"
         self.vectors = self._stored[:, :d]  # unit vectors of the distinct texts by the model, (m, d)
         self.table = pa.ipc.open_file(pa.memory_map(str(self._part / ROWS))).read_all()
         self._probes = np.load(self._part / PROBES)
@@ -331,14 +331,13 @@ class Index:
 
     def embeddings(self, numbers: slice | np.ndarray) -> np.ndarray:
         """Vectors that statements are compared with, of k texts by their numbers; shape (k, d or 2 d + 1), float32."""
-        return np.asarray(self._stored[numbers, self._columns], np.float32)
+        import torch  # which turns half precision into single nine times as fast as numpy
+
+        return torch.from_numpy(self._stored[numbers, self._columns]).float().numpy()
 
     def dots(self, queries: np.ndarray) -> np.ndarray:
         """Dot products of query vectors with all texts', by blocks of the memory map; shape (queries, m)."""
-        dots = np.empty((len(queries), len(self)), np.float32)
-        for start in range(0, len(self), nearest.BLOCK):
-            block = slice(start, min(start + nearest.BLOCK, len(self)))
-            dots[:, block] = queries @ self.embeddings(block).T
+        dots = nearest.dots(self.embeddings, 0, len(self), queries)
         return np.clip(dots, -1.0, 1.0, out=dots)
 
     def ask(self, statements: str | Sequence[str], top: int = 10, threshold: float | None = None) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What it costs to ask a collection of texts, beside what else one would do.
 
     python -m tests.benchmarks.search asking --sizes 1000,10000          # embedding, beside reading every pair
+    python -m tests.benchmarks.search comparing --sizes 1000000          # a statement with vectors in half precision
     python -m tests.benchmarks.search lenses --sizes 1000                # embedding by two lenses, beside one
     python -m tests.benchmarks.search ranking                            # cached embeddings, beside reading every pair
 
@@ -19,6 +20,7 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 from time import process_time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -109,6 +111,24 @@ def asking(sizes: list[int], model: str) -> None:
     print(f"cross-encoder: {1000 * pair:.1f} ms a pair")
 
 
+def comparing(sizes: list[int], model: str) -> None:
+    """Finds the 200 nearest of a collection's vectors, invented, on disk in half precision and of MiniLM's size."""
+    from modeling.search import nearest
+    from modeling.search.index import Index
+
+    draw, dimension = np.random.default_rng(0), 384
+    for size in sizes:
+        with tempfile.NamedTemporaryFile() as file:
+            vectors = np.memmap(file, np.float16, "w+", shape=(size, dimension))
+            for start in range(0, size, nearest.BLOCK):
+                vectors[start : start + nearest.BLOCK] = draw.random((min(nearest.BLOCK, size - start), dimension))
+            of = SimpleNamespace(_stored=vectors, _columns=slice(None))
+            for count in (1, 20):
+                asked = draw.random((count, dimension), np.float32)
+                time = seconds(lambda: nearest.exact(lambda rows: Index.embeddings(of, rows), size, asked, 200), 5)  # noqa: B023
+                print(f"{size:,} vectors, {count} statements: {time:.3f} s")
+
+
 def lenses(sizes: list[int], model: str) -> None:
     """Embeds texts by an adapted model and its base, and by the model alone, in turns."""
     from modeling.search.index import Index
@@ -153,7 +173,7 @@ def ranking(candidates: int, model: str) -> None:
 def main() -> None:
     """Prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("asking", "lenses", "ranking"))
+    parser.add_argument("what", choices=("asking", "comparing", "lenses", "ranking"))
     parser.add_argument("--sizes", default="10000", help="numbers of texts, e.g. 1000,10000,100000 (default: 10000)")
     parser.add_argument("--candidates", type=int, default=50, help="to rank (default: %(default)s)")
     parser.add_argument("--model", help="(default: bundled; of lenses stance-minilm)")
@@ -166,7 +186,7 @@ def main() -> None:
         ranking(options.candidates, model)
     else:
         sizes = sorted(int(size) for size in options.sizes.split(","))
-        {"asking": asking, "lenses": lenses}[options.what](sizes, model)
+        {"asking": asking, "comparing": comparing, "lenses": lenses}[options.what](sizes, model)
 
 
 if __name__ == "__main__":

@@ -247,6 +247,7 @@ def test_no_index_or_an_older_one_is_named(tmp_path):
 
 def test_ask_finds_what_comparing_with_every_text_finds(build, tmp_path, monkeypatch):
     monkeypatch.setattr(nearest, "BLOCK", 7)  # several blocks
+    monkeypatch.setattr(nearest, "ROWS", 3)
     index = build(tmp_path / "index")
     statements = ["we love the trams every day", "the parks are awful for children", "every shop in town"]
     hits = index.ask(statements, top=9)
