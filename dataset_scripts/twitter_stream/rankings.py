@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import daft
 import numpy as np
@@ -25,19 +25,8 @@ POOL = 100_000  # answers that negatives are drawn from, at most
 ENOUGH = 1_000
 
 
-class Benchmark(NamedTuple):
-    """Which answers rank, and whether the query is the tweet itself (direct) or one of them."""
-
-    kind: str
-    direct: bool
-
-
-BENCHMARKS = {
-    "dq": Benchmark(QUOTE, True),
-    "cq": Benchmark(QUOTE, False),
-    "dr": Benchmark(REPLY, True),
-    "cr": Benchmark(REPLY, False),
-}
+# benchmark -> which answers rank, and whether the query is the tweet itself or one of them
+BENCHMARKS = {"dq": (QUOTE, True), "cq": (QUOTE, False), "dr": (REPLY, True), "cr": (REPLY, False)}
 
 
 def write_benchmark(name: str, pairs: Path, folder: Path, options: MiningOptions) -> Counter[str]:

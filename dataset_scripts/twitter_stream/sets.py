@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -25,24 +24,12 @@ GROUP_ROWS = 100_000  # of one of its row groups
 SIDES = ("anchor", "positive")
 
 
-class PairSet(NamedTuple):
-    """How a set comes out of the rows of `pairing.paired`: kind of answer, and what the columns of a side end with."""
-
-    kind: str
-    anchor: str
-    positive: str
-
-    def rows(self, pairs: DataFrame) -> DataFrame:
-        """Those that have a text on both sides."""
-        texts = (col(f"text_{end}").not_null() for end in (self.anchor, self.positive))
-        return pairs.where((col("kind") == self.kind) & next(texts) & next(texts))
-
-
+# set -> of the rows of `pairing.paired` the kind of answer, and what the columns of anchor and positive end with
 SETS = {
-    "quote": PairSet(QUOTE, "parent", "0"),
-    "reply": PairSet(REPLY, "parent", "0"),
-    "coquote": PairSet(QUOTE, "1", "2"),
-    "coreply": PairSet(REPLY, "1", "2"),
+    "quote": (QUOTE, "parent", "0"),
+    "reply": (REPLY, "parent", "0"),
+    "coquote": (QUOTE, "1", "2"),
+    "coreply": (REPLY, "1", "2"),
 }
 
 
@@ -97,8 +84,11 @@ def _found(pairs: DataFrame, names: Sequence[str], counts: Counter[str]) -> Data
     """The pairs of all sets, as hashes of their texts."""
     frames = []
     for name in names:
-        texts = [hash(col(f"text_{end}")).alias(side) for side, end in zip(SIDES, SETS[name][1:], strict=True)]
-        frames.append(SETS[name].rows(pairs).select(lit(name).alias("set"), "owner", "split", *texts))
+        kind, *ends = SETS[name]
+        anchor, positive = (col(f"text_{end}") for end in ends)
+        rows = pairs.where((col("kind") == kind) & anchor.not_null() & positive.not_null())
+        texts = [hash(text).alias(side) for side, text in zip(SIDES, (anchor, positive), strict=True)]
+        frames.append(rows.select(lit(name).alias("set"), "owner", "split", *texts))
     frame = reduce(DataFrame.concat, frames).collect()
     counts.update({f"{row['set']}: pairs found": row["rows"] for row in sizes(frame, "set")})
     return frame
@@ -122,10 +112,12 @@ def _narrowed(pairs: DataFrame, held: DataFrame, side: str, counts: Counter[str]
 
 def _texts(name: str, pairs: DataFrame, kept: DataFrame) -> DataFrame:
     """The rows of a set in the order of the draw, with the texts of both sides."""
-    ends = dict(zip(SIDES, SETS[name][1:], strict=True))
-    columns = [col(f"text_{end}").alias(side) for side, end in ends.items()] + [col("group").cast("string")]
-    columns += [col(f"id_{end}").alias(f"{side}_id") for side, end in ends.items() if "id_0" in pairs.column_names]
-    rows = pairs.where(col("kind") == SETS[name].kind).join(kept.select("owner"), on="owner", how="semi")
+    kind, *ends = SETS[name]
+    columns = [col(f"text_{end}").alias(side) for side, end in zip(SIDES, ends, strict=True)]
+    columns.append(col("group").cast("string"))
+    if "id_0" in pairs.column_names:
+        columns += [col(f"id_{end}").alias(f"{side}_id") for side, end in zip(SIDES, ends, strict=True)]
+    rows = pairs.where(col("kind") == kind).join(kept.select("owner"), on="owner", how="semi")
     return rows.sort("owner").select(*columns)
 
 

@@ -24,7 +24,7 @@ if __name__ == "__main__":
     cluster.add_node(**node)
     start_engine("ray", cluster.address)
     out, work, *files = map(Path, sys.argv[1:])
-    mined = mine(files, out, work, MiningOptions(**OPTIONS), partitions=1)
+    mined = mine(files, out, work, MiningOptions(**OPTIONS), ["coreply", "cr"], partitions=1)
     machines = sum(node["Alive"] for node in ray.nodes())
     print(json.dumps({"machines": machines, "lines": mined.lines, "tweets": mined.tweets, "sets": mined.sets}))
     ray.shutdown()

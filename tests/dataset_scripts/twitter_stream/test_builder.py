@@ -116,6 +116,7 @@ def test_what_lies_in_the_work_folder_is_used_only_where_it_fits(tmp_path):
     assert english == [(said("one"), said("two"))] and len(shards) == 1
     assert pairs("--pairs", "5", "--queries", "3") == (english, shards)  # which concern what comes later
     others, other_shards = pairs("--lang", "de")
+    assert len(list(work.glob("paired-*"))) == 1  # what was paired with other options is removed
     assert others == [(said("drei"), said("vier"))] and not shards.keys() & other_shards.keys()
     assert pairs("--lang", "all")[0] == sorted(english + others)
     before = first.stat()
@@ -129,8 +130,9 @@ def test_what_lies_in_the_work_folder_is_used_only_where_it_fits(tmp_path):
 
 
 @pytest.mark.corpora
-def test_thirteen_real_minutes(corpora, tmp_path):
-    assert run(corpora / "twitter_stream" / "hs11046", tmp_path / "out", "--test", "0.2")[0] == 0
+def test_a_real_minute(corpora, tmp_path):
+    file = corpora / "twitter_stream" / "hs11046" / "29.json.bz2"
+    assert run(file, tmp_path / "out", "--test", "0.2", "--config", "quote")[0] == 0
     facts = next(iter(summary(tmp_path / "out")["configs"].values()))["facts"]
     read = {fact: number for fact, number in facts.items() if fact.startswith(("line:", "file:", "retweets"))}
-    assert read == {"line: delete notice": 73_634, "line: status": 23_583, "retweets, replaced by the tweet": 12_086}
+    assert read == {"line: delete notice": 5_805, "line: status": 1_872, "retweets, replaced by the tweet": 929}

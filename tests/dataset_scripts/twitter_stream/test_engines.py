@@ -21,7 +21,7 @@ from dataset_scripts.twitter_stream import parsing
 from dataset_scripts.twitter_stream.mining import mine
 from dataset_scripts.twitter_stream.options import MiningOptions
 from tests.dataset_scripts.twitter_stream.conftest import OPTIONS
-from tests.dataset_scripts.twitter_stream.streams import tables
+from tests.dataset_scripts.twitter_stream.streams import table, tables
 
 ROOT = Path(__file__).parents[3]
 PROCESS = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
@@ -34,10 +34,11 @@ def test_a_ray_cluster_of_two_workers_gives_the_same_rows(mined, stream, tmp_pat
     done = subprocess.run(words, capture_output=True, timeout=300, **PROCESS)
     assert done.returncode == 0, done.stderr[-3000:]
     folder, counts = mined
-    assert tables(tmp_path / "out") == tables(folder)
+    assert tables(tmp_path / "out") == {name: table(folder, name) for name in ("coreply", "cr")}
     counted = json.loads(done.stdout.splitlines()[-1])
     assert counted.pop("machines") == 2
-    assert counted == {"lines": counts.lines, "tweets": counts.tweets, "sets": counts.sets}
+    sets = {name: counts.sets[name] for name in ("coreply", "cr")}
+    assert counted == {"lines": counts.lines, "tweets": counts.tweets, "sets": sets}
 
 
 def test_addresses_that_are_none_or_do_not_answer_are_refused(native):
@@ -93,15 +94,15 @@ def test_a_mine_goes_on_from_what_was_finished(mined, stream, tmp_path, monkeypa
     monkeypatch.setattr(parsing, "SMALLEST_SHARD", 1)
     out, work, real = tmp_path / "out", tmp_path / "work", engine.write_rows
 
-    def run(**options):
-        return mine(stream, out, work, MiningOptions(**OPTIONS, **options), partitions=2)
+    def run():
+        return mine(stream, out, work, MiningOptions(**OPTIONS), partitions=2)
 
     def whole():
         """Folder of a stage -> when it was finished."""
         return {path: path.stat().st_mtime_ns for path in work.rglob("counts.json") if ".tmp" not in str(path)}
 
     finished = {}
-    for after in (2, 4, 9, 5, 3):  # among the shards, the links, the pairs and the sets
+    for after in (4, 10, 10):  # among the links, the pairs and the sets
         calls = []
 
         def write_rows(frame, folder, calls=calls, after=after):
@@ -118,10 +119,10 @@ def test_a_mine_goes_on_from_what_was_finished(mined, stream, tmp_path, monkeypa
         assert len(now.keys() - finished.keys()) <= after < len(calls)
         assert all(now.get(path, stamp) == stamp for path, stamp in finished.items())
         finished = now
-    (paired,) = work.glob("paired-*")
-    (paired / "pairs" / ".00001.1.tmp").mkdir(parents=True, exist_ok=True)  # of a process that could not clean up
+    (sets,) = work.glob("paired-*/sets-*")
+    (sets.with_name("pairs") / ".00001.1.tmp").mkdir(
+        parents=True, exist_ok=True
+    )  # of a process that could not clean up
     counts = run()
     assert {*work.rglob("half.parquet"), *work.rglob("*.tmp")} == set()
     assert tables(out) == tables(mined[0]) and counts == mined[1]
-    run(positives=4)  # what was paired with other options is removed
-    assert list(work.glob("paired-*")) != [paired] and len(list(work.glob("paired-*"))) == 1

@@ -8,7 +8,7 @@ import pytest
 
 import dataset_scripts.twitter_stream.files as stream_files
 from dataset_scripts.twitter_stream.builder import TwitterStream
-from dataset_scripts.twitter_stream.files import is_stream_file, parts
+from dataset_scripts.twitter_stream.files import parts
 from dataset_scripts.twitter_stream.statuses import read_part
 from tests.dataset_scripts.packing import archive, pack
 from tests.dataset_scripts.twitter_stream.streams import lines, read, said, status, write
@@ -26,11 +26,9 @@ def ids(rows):
     return [row["id"] for row in rows]
 
 
-@pytest.mark.parametrize("packing", ["", *PACKINGS])
-@pytest.mark.parametrize("kind", [".json", ".jsonl", ".ndjson", ".JSON"])
-def test_every_packing_gives_the_same_rows(tmp_path, kind, packing):
-    path = tmp_path / f"00{kind}{packing}"
-    assert is_stream_file(path.name)
+@pytest.mark.parametrize("name", ["00.JSON", "00.json.gz", "00.jsonl.bz2", "00.ndjson.xz", "00.json.zst"])
+def test_every_packing_gives_the_same_rows(tmp_path, name):
+    path = tmp_path / name
     # several streams put together, and no end of the last line
     path.write_bytes(b"".join(pack(path.name, lines(tweets(n, n + 13))) for n in (1, 14)))
     path.write_bytes(path.read_bytes() + pack(path.name, lines(tweets(27, 40)).rstrip()))
@@ -51,10 +49,10 @@ def test_archives_of_such_files(tmp_path, ending):
 
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_what_lies_before_a_cut_is_kept_and_a_file_of_another_kind_is_counted(tmp_path, packing):
-    path = write(tmp_path / f"00.json{packing}", tweets(1, 12_000))
+    path = write(tmp_path / f"00.json{packing}", tweets(1, 6_000))
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
     rows, counts, first = read(path)
-    assert 4_000 < len(rows) < 9_000 and ids(rows) == list(range(1, len(rows) + 1))
+    assert 2_000 < len(rows) < 4_500 and ids(rows) == list(range(1, len(rows) + 1))
     assert counts == {"line: status": len(rows), DAMAGE: 1} and first[DAMAGE].startswith(f"00.json{packing} (")
     path.write_bytes(b"<html>not found</html>")
     rows, counts, first = read(path, write(tmp_path / "01.json", tweets(1, 3)))
