@@ -198,10 +198,6 @@ def save_merged(
     model.max_seq_length = max_length or base.max_seq_length
     with atomic_folder(folder) as temporary:
         model.save_pretrained(str(temporary), create_model_card=False)
-        for path in temporary.rglob("config.json"):  # a Router has one for each of its encoders
-            config = read_json(path)
-            if config.pop("_name_or_path", None) is not None:
-                write_json(path, config)
         _write_fingerprint(temporary, model, probe_vectors(model), base, system, allow_unchanged)
         return load_merged(temporary)
 

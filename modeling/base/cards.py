@@ -116,7 +116,7 @@ def _front_matter(system: System, results: dict[str, Any], kind: str) -> ModelCa
             task_type="sentence-similarity",
             dataset_type=tested.get(each["dataset_id"], each["dataset_id"]),
             dataset_name=each["dataset"],
-            dataset_split=results["evaluation_options"].get("evaluate_on", "test"),  # absent in runs of before
+            dataset_split=results["evaluation_options"]["evaluate_on"],
             metric_type=metric.removeprefix(each["name"] + "_"),
             metric_name=measure_title(each, metric),
             metric_value=round(each["trained"][metric], 4),

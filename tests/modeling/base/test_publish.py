@@ -17,18 +17,18 @@ from typer.testing import CliRunner
 from dataset_scripts.base import hub
 from dataset_scripts.base.build import build
 from dataset_scripts.base.cli import validate
-from dataset_scripts.base.files import read_json, write_json, write_text
+from dataset_scripts.base.files import write_json, write_text
 from dataset_scripts.base.hub import StagingError
 from dataset_scripts.base.metadata import get_corpus, load_metadata
 from dataset_scripts.base.sources import DEMO_FOLDER
 from modeling.base import names, publish
-from modeling.base.adapters import distance, load_adapter, save_adapter
+from modeling.base.adapters import distance, load_adapter
 from modeling.base.commands import app
 from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.base.publish import publish_released, publish_run, release
 from modeling.base.recipe import load_recipe
 from modeling.base.run import run
-from tests.tiny import adapted, save_run
+from tests.tiny import save_run
 
 ROOT = Path(__file__).resolve().parents[3]
 CARD = "---\nlicense: apache-2.0\n---\n# {{repo_id}}\n\nIts adapter is {{adapter_repo_id}}.\n"
@@ -132,7 +132,7 @@ def test_all_that_can_be_published_serves_a_fresh_process_that_knows_its_name(se
 @pytest.fixture(scope="module")
 def trained(tiny_base, tiny_data, tmp_path_factory):
     """A run that trained an adapter: its folder, with all that is published; and the live model's vectors."""
-    folder = tmp_path_factory.mktemp("trained") / "run"
+    folder = tmp_path_factory.mktemp("trained") / "stance-demo"
     model = save_run(folder, tiny_base, "org/base")
     write_text(folder / "merged" / "README.md", CARD)
     write_text(folder / "adapter" / "README.md", "---\nlicense: mit\n---\n# {{adapter_repo_id}}, merged: {{repo_id}}\n")
@@ -144,7 +144,7 @@ def trained(tiny_base, tiny_data, tmp_path_factory):
 
 @pytest.fixture
 def run_dir(trained, tmp_path):
-    return Path(shutil.copytree(trained[0], tmp_path / "trained"))
+    return Path(shutil.copytree(trained[0], tmp_path / "stance-demo"))
 
 
 def test_a_run_goes_out_whole_or_not_at_all(server, run_dir, loads):
@@ -158,8 +158,14 @@ def test_a_run_goes_out_whole_or_not_at_all(server, run_dir, loads):
     with pytest.raises(StagingError, match=r"notes\.txt: holds 2 training text"):
         publish_run(run_dir, "org/tiny", iter([SENTENCE]), **options)
     publish_run(run_dir, "org/tiny", text_scan=False, dry_run=True)
-    assert server.requests == []  # one bad part, and none is sent
     (run_dir / "adapter" / "notes.txt").unlink()
+    path = run_dir / "adapter" / "adapter_model.safetensors"
+    weights = load_file(path)
+    save_file({name: tensor * 2 for name, tensor in weights.items()}, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match="does not reproduce the trained model"):
+        publish_run(run_dir, "org/tiny", **options)
+    assert server.requests == []  # one bad part, and none is sent
+    save_file(weights, path, metadata={"format": "pt"})
     results = publish_run(run_dir, "org/tiny", **options)
     assert [(r["repo_id"], r["uploaded"]) for r in results] == [("org/tiny", sizes[0]), ("org/tiny-adapter", 4)]
     assert server.read("org/tiny-adapter", "README.md").endswith(b"\n# org/tiny-adapter, merged: org/tiny\n")
@@ -168,55 +174,32 @@ def test_a_run_goes_out_whole_or_not_at_all(server, run_dir, loads):
     assert len(server.commits("org/tiny")) == 2
 
 
-def test_changed_weights_are_not_sent(server, run_dir):
-    path = next((run_dir / "adapter").glob("*.safetensors"))
-    save_file({name: tensor * 2 for name, tensor in load_file(path).items()}, path, metadata={"format": "pt"})
-    with pytest.raises(ValueError, match="does not reproduce the trained model"):
-        publish_run(run_dir, "org/tiny", token=server.token, endpoint=server.url)
-    assert server.requests == []
-
-
-@pytest.fixture
-def finished(tiny_base, tmp_path, monkeypatch):
-    """A system whose run has an adapter, its model, and an empty folder for releases; the card is one line."""
-    options = {"base": str(tiny_base), "base_id": BUNDLED_ID, "output_dir": str(tmp_path / "runs")}
-    system = SimpleNamespace(recipe=load_recipe("stance-demo", options))
-    model, folder = adapted(tiny_base, BUNDLED_ID), system.recipe.run_dir
-    save_adapter(model, folder / "adapter", load_backbone(resolve(str(tiny_base), BUNDLED_ID)))
-    write_text(folder / "adapter" / "README.md", "{{repo_id}}")
-    write_text(folder / "merged" / "plots" / "a.txt", "a picture")
-    monkeypatch.setattr(names, "RELEASED", tmp_path / "model_cards")
-    monkeypatch.setattr(publish, "render_card", lambda system, results, kind: f"A {kind} model, {results['text']}.\n")
-    return system, model
-
-
 RESULTS = {"text": "measured", "phases": []}
 
 
-def test_a_release_reproduces_the_trained_model(finished, tiny_base):
-    system, model = finished
+def test_a_release_reproduces_the_trained_model_or_is_refused(run_dir, trained, tiny_base, tmp_path, monkeypatch):
+    options = {"base": str(tiny_base), "base_id": "org/base", "output_dir": str(tmp_path)}
+    system = SimpleNamespace(recipe=load_recipe("stance-demo", options))
+    write_text(run_dir / "merged" / "plots" / "a.txt", "a picture")
+    monkeypatch.setattr(names, "RELEASED", tmp_path / "model_cards")
+    monkeypatch.setattr(publish, "render_card", lambda system, results, kind: f"A {kind} model, {results['text']}.\n")
+    with pytest.raises(StagingError, match="training text"):
+        release(system, RESULTS | {"text": "we all love the old trams"}, ["We all love the old trams!"])
+    with monkeypatch.context() as patch, pytest.raises(ValueError, match="more than 1,000: train with a lower"):
+        patch.setattr(publish, "LIMIT", 1000)
+        release(system, RESULTS)
+    bare = SimpleNamespace(recipe=load_recipe("stance-minilm", {"output_dir": str(tmp_path)}))
+    with pytest.raises(ValueError, match="--release needs an adapter"):
+        release(bare, RESULTS)
+    assert names.released_models() == []
     folder = release(system, RESULTS, ["a text that stands nowhere in the card"])
     files = {"adapter_config.json", "adapter_model.safetensors", "fingerprint.json", "README.md", "results.json"}
     assert {path.name for path in folder.iterdir()} == files | {"plots"}
     assert (folder / "README.md").read_text() == "A released model, measured.\n"
-    assert read_json(folder / "results.json") == RESULTS
     assert names.released_models() == ["stance-demo"]
-    loaded = load_adapter(folder, load_backbone(resolve(str(tiny_base), BUNDLED_ID)))
-    assert distance(loaded.encode(TEXTS), model.encode(TEXTS)) < 3e-3  # half precision
-
-
-def test_what_is_not_released(finished, tiny_base, tmp_path, monkeypatch):
-    system, _ = finished
-    with pytest.raises(StagingError, match="training text"):
-        release(system, RESULTS | {"text": "we all love the old trams"}, ["We all love the old trams!"])
-    assert names.released_models() == []
-    bare = SimpleNamespace(recipe=load_recipe("stance-minilm", {"output_dir": str(tmp_path)}))
-    with pytest.raises(ValueError, match="--release needs an adapter"):
-        release(bare, RESULTS)
-    with monkeypatch.context() as patch, pytest.raises(ValueError, match="more than 1,000: train with a lower"):
-        patch.setattr(publish, "LIMIT", 1000)
-        release(system, RESULTS)
-    write_text(tmp_path / "model_cards" / "stance-demo" / "README.md", "prose of a system")
+    loaded = load_adapter(folder, load_backbone(resolve(str(tiny_base), "org/base")))
+    assert distance(loaded.encode(TEXTS), trained[1]) < 3e-3  # half precision
+    (folder / "adapter_config.json").unlink()  # prose of a system may lie under that name
     with pytest.raises(ValueError, match="stance-demo in model_cards/ is no release"):
         release(system, RESULTS)
 
