@@ -57,30 +57,25 @@ class Congress(Corpus):
         for member in members(files):
             for number, tweet in enumerate(member.json(list), start=1):
                 place = f"{member.place()}, tweet {number:,}"
-                try:
+                with self.dropped.malformed("tweet: malformed", place):
                     # strip() also tells strings from what else JSON may hold
                     author, text, date = tweet["screen_name"].strip(), tweet["text"].strip(), tweet["time"].strip()[:10]
                     row = {"id": str(tweet["id"]), "text": text, "author": author, "topic": "", "date": date}
                     party = accounts.get(str(tweet.get("user_id"))) or accounts.get("@" + author.lower())
-                except (AttributeError, KeyError, TypeError):
-                    self.dropped.skip("tweet: malformed", place)
-                    continue
-                yield place, {**row, "group": _party_on(date, party)}
+                    yield place, {**row, "group": _party_on(date, party)}
 
     def _accounts(self, files: list[Path]) -> dict[str, Party]:
         """User id, and "@" with the screen name -> party. The party of an account goes before its owner's."""
         accounts: dict[str, Party] = {}
         for member in members(files):
             for number, owner in enumerate(member.json(list), start=1):
-                try:
+                with self.dropped.malformed("account: malformed", f"{member.place()}, owner {number:,}"):
                     changes = [p for p in owner.get("prev_props", []) if "party" in p and "until" in p]
                     earlier = sorted((change["until"], _party(change["party"])) for change in changes)
                     for account in owner["accounts"]:
                         party = (_party(account.get("party", owner.get("party"))), earlier)
                         for key in _keys(account):
                             accounts.setdefault(key, party)
-                except (AttributeError, KeyError, TypeError):
-                    self.dropped.skip("account: malformed", f"{member.place()}, owner {number:,}")
         return accounts
 
     def _issues(self, files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:

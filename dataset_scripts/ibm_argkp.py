@@ -11,11 +11,11 @@ from dataset_scripts.base.reading import parse_score
 from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES, across, within
 
-# what the file name of either release contains, whether it is the zip or the csv in it -> columns that are needed
-RELEASES = {
-    "arg_quality_rank_30k": ("argument", "topic", "set", "stance_WA", "stance_WA_conf"),
-    "ArgKP-2021": ("topic", "argument", "key_point", "stance", "label"),
-}
+NAMES = "arg_quality_rank_30k", "ArgKP-2021"
+COLUMNS = (
+    ("argument", "topic", "set", "stance_WA", "stance_WA_conf"),
+    ("topic", "argument", "key_point", "stance", "label"),
+)
 STANCES = {"1": "pro", "-1": "con", "0": "neutral"}
 
 
@@ -52,21 +52,12 @@ class IbmArgKP(TreesCorpus):
     """
 
     METADATA = load_metadata("ibm_argkp")
-
-    @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """Both releases, each as .zip, .csv or .csv.gz, below a folder or beside a file."""
-        folder = path if path.is_dir() else path.parent
-        files = [file for file in super().find_files(folder) if file.name.endswith((".zip", ".csv", ".csv.gz"))]
-        of_release = {name: next((file for file in files if name in file.name), None) for name in RELEASES}
-        if missing := [name for name, file in of_release.items() if file is None]:
-            raise FileNotFoundError(f"{folder} lacks *{'*, *'.join(missing)}* (.zip, .csv, .csv.gz)")
-        return list(of_release.values())
+    RELEASES = (tuple(f"IBM_Debater_{name}.zip" for name in NAMES), (f"{NAMES[0]}.csv", f"{NAMES[1]}_dataset.csv"))
 
     def units(self, files: list[Path]) -> list[tuple[str, Motion]]:
         motions: dict[str, Motion] = {}
         adders = self._add_rating, self._add_key_point
-        for path, columns, add in zip(files, RELEASES.values(), adders, strict=True):
+        for path, columns, add in zip(files, COLUMNS, adders, strict=True):
             for place, row in self.table([path], columns, wanted=lambda name: name.endswith(".csv")):  # of the zip
                 add(motions, place, row)
         for motion in motions.values():

@@ -89,10 +89,7 @@ class Imdb(ReviewCorpus):
             review, urls = REVIEW.fullmatch(member.name), URLS.fullmatch(member.name)
             if not review and not urls:
                 continue
-            try:
-                text = member.text()
-            except UnicodeDecodeError:
-                self.dropped.skip("file: not UTF-8", member.place())
+            if (text := member.text(self.dropped)) is None:
                 continue
             if urls:
                 titles = map(TITLE.search, text.splitlines())

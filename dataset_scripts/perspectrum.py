@@ -86,37 +86,31 @@ class Perspectrum(TreesCorpus):
             raise ValueError(f"{files[1]}: every item needs pId, text and source; use the released file") from error
         for number, claim in enumerate(claims, start=1):
             place = f"{NAMES[0]}, claim {number:,}"
-            try:
+            with self.dropped.malformed("claim: malformed", place):
                 group, text, clusters = f"claim-{claim['cId']}", normalise(claim["text"]), list(claim["perspectives"])
                 split, source = SPLIT_NAMES.get(splits.get(str(claim["cId"]))), claim["source"]
-            except (AttributeError, KeyError, TypeError):
-                self.dropped.skip("claim: malformed", place)
-                continue
-            faults = {
-                "claim: empty text": not text,
-                "claim: in no split": split is None,
-                "claim: from a source left out": source in without,
-            }
-            if not self.dropped.refuse(place, faults):
-                yield Claim(group, text, split, self._perspectives(group, clusters, pool))
+                faults = {
+                    "claim: empty text": not text,
+                    "claim: in no split": split is None,
+                    "claim: from a source left out": source in without,
+                }
+                if not self.dropped.refuse(place, faults):
+                    yield Claim(group, text, split, self._perspectives(group, clusters, pool))
 
     def _perspectives(self, group: str, clusters: list[Any], pool: dict[int, str | None]) -> list[Perspective]:
         by_text: dict[str, Perspective] = {}
         for number, cluster in enumerate(clusters):
-            try:
+            with self.dropped.malformed("perspective: malformed", group):
                 stance, ids = STANCES.get(cluster["stance_label_3"]), list(cluster["pids"])
-            except (KeyError, TypeError):
-                self.dropped.skip("perspective: malformed", group)
-                continue
-            for pid in ids:
-                text, place = pool.get(pid, ""), f"{group}:{pid}"
-                key = (text or "").casefold()
-                faults = {
-                    "perspective: from a source left out": text is None,
-                    "perspective: without text in the pool": not text,
-                    "perspective: neither supports nor undermines": stance is None,
-                    "perspective: listed twice under its claim": key in by_text,
-                }
-                if not self.dropped.refuse(place, faults):
-                    by_text[key] = Perspective(place, text, stance, number)
+                for pid in ids:
+                    text, place = pool.get(pid, ""), f"{group}:{pid}"
+                    key = (text or "").casefold()
+                    faults = {
+                        "perspective: from a source left out": text is None,
+                        "perspective: without text in the pool": not text,
+                        "perspective: neither supports nor undermines": stance is None,
+                        "perspective: listed twice under its claim": key in by_text,
+                    }
+                    if not self.dropped.refuse(place, faults):
+                        by_text[key] = Perspective(place, text, stance, number)
         return list(by_text.values())

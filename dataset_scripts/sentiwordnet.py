@@ -11,7 +11,6 @@ from dataset_scripts.base.quality import Cleaner, TestSetGuard, normalise
 from dataset_scripts.base.reading import members, parse_score
 from dataset_scripts.base.schema import TEXTS, WORDS, Rows
 
-RELEASED = re.compile(r"SentiWordNet.*\.txt(\.gz)?", re.IGNORECASE)
 COLUMNS = ("POS", "ID", "PosScore", "NegScore", "SynsetTerms", "Gloss")  # the file has them in a comment only
 SCORES = ("PosScore", "NegScore")
 SYNSET = re.compile(r"[nvasr]\d+")
@@ -32,16 +31,8 @@ class SentiWordNet(Corpus):
     """
 
     METADATA = load_metadata("sentiwordnet")
+    RELEASES = (("SentiWordNet_3.0.0.txt",), ("SentiWordNet_3.0.0_20130122.txt",))
     FEATURES = {"examples": TEXTS, "words": WORDS}
-
-    @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """One given file, or the only release in a folder: synsets of several would be mixed."""
-        files = super().find_files(path)
-        releases = files if path.is_file() else [file for file in files if RELEASED.fullmatch(file.name)]
-        if len({file.name.removesuffix(".gz") for file in releases}) > 1:
-            raise ValueError(f"{path} holds {', '.join(file.name for file in releases)}; give one of these files")
-        return releases[:1]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if config == "words":

@@ -1,7 +1,5 @@
 """SOS: pairs of opinions on laptops and restaurants with people's scores of their similarity (Tay et al., 2021)."""
 
-import csv
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,16 +7,14 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import normalise
-from dataset_scripts.base.reading import Dropped, members, named, parse_score, read_file
+from dataset_scripts.base.reading import parse_score
 from dataset_scripts.base.schema import OPINIONS
 
-# columns of the three kinds of CSV files
-ANNOTATIONS = ("sent1_id", "sent2_id", "annotation")
-SENTENCES = ("sent_id", "text", "category")
-PAIRS = ("pair_id", "sent1_text", "sent2_text", "domain", "avg")
-DOMAINS = {"LAPTOP": "laptop", "RESTAURANT": "restaurant"}  # entity of a file's opinions -> domain
+ANNOTATIONS = "opinion_similarity_annotation.csv"
+DOMAINS = {"EN_LAPT_SB1_TEST_.csv": "laptop", "EN_REST_SB1_TEST.csv": "restaurant"}  # files of sentences
 HIGHEST = 4
 LOST = "#NAME?"  # what a spreadsheet makes of a text that begins with a dash
+Opinions = tuple[str, str, str, float, str]  # id, both sentences, score and domain
 
 
 class Sos(Corpus):
@@ -30,26 +26,16 @@ class Sos(Corpus):
     """
 
     METADATA = load_metadata("sos")
-    RAW = named(".csv", packed=False)
     FEATURES = {"opinions": OPINIONS}
-
-    @classmethod
-    def find_files(cls, path: Path) -> list[Path]:
-        """The annotations and every file with sentences, or else the file of pairs; CSV is known by its header."""
-        by_layout: dict[Any, list[Path]] = defaultdict(list)
-        for file in super().find_files(path):
-            by_layout[_columns(file)].append(file)
-        if by_layout[ANNOTATIONS] and by_layout[SENTENCES]:
-            return [by_layout[ANNOTATIONS][0], *by_layout[SENTENCES]]
-        return by_layout[PAIRS][:1]
+    RELEASES = ((ANNOTATIONS, *DOMAINS), ("sentence_pair_unique.csv",), ("opinions.csv",))  # the last: of this project
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        rows = self._published(files[0]) if len(files) == 1 else self._rebuilt(files[0], self._sentences(files[1:]))
+        rows = self._published(files) if len(files) == 1 else self._rebuilt(*files)
         for id, one, other, score, domain in rows:
             yield "test", {"id": id, "sentence1": one, "sentence2": other, "score": score, "domain": domain}
 
-    def _published(self, path: Path) -> Iterator[tuple[str, str, str, float, str]]:
-        for place, row in self.table([path]):
+    def _published(self, files: list[Path]) -> Iterator[Opinions]:
+        for place, row in self.table(files, ("pair_id", "sent1_text", "sent2_text", "domain", "avg")):
             one, other = normalise(row["sent1_text"]), normalise(row["sent2_text"])
             score, domain = parse_score(row["avg"], 0, HIGHEST), row["domain"].strip().lower()
             lost = f"pair: text lost in a spreadsheet ({LOST}); build from the annotations to have it"
@@ -62,9 +48,14 @@ class Sos(Corpus):
             if not self.dropped.refuse(place, faults):
                 yield row["pair_id"], one, other, score, domain
 
-    def _rebuilt(self, path: Path, sentences: dict[str, tuple[str, str]]) -> Iterator[tuple[str, str, str, float, str]]:
+    def _rebuilt(self, annotations: Path, *files: Path) -> Iterator[Opinions]:
+        sentences: dict[str, tuple[str, str]] = {}  # id -> sentence and domain
+        for file, domain in zip(files, DOMAINS.values(), strict=True):
+            for _, row in self.table([file], ("sent_id", "text")):
+                if text := normalise(row["text"]):
+                    sentences.setdefault(row["sent_id"], (text, domain))
         scores: dict[tuple[str, str], list[float]] = {}
-        for place, row in self.table([path]):
+        for place, row in self.table([annotations], ("sent1_id", "sent2_id", "annotation")):
             # its order numbers the pairs
             of_pair = scores.setdefault((row["sent1_id"], row["sent2_id"]), [])
             score = parse_score(row["annotation"], 0, HIGHEST)
@@ -81,30 +72,3 @@ class Sos(Corpus):
             }
             if not self.dropped.refuse(", ".join(pair), faults):
                 yield f"pair_{number}", one, other, sum(of_pair) / len(of_pair), domain
-
-    def _sentences(self, files: list[Path]) -> dict[str, tuple[str, str]]:
-        """Id -> sentence and domain of its file, of all files on laptops or restaurants."""
-        sentences: dict[str, tuple[str, str]] = {}
-        for member in members(files):
-            rows = [row for _, row in member.table(self.dropped)]
-            texts, categories = {row["sent_id"]: row["text"] for row in rows}, {row["category"] for row in rows}
-            entities = {category.split("#")[0] for category in categories}
-            domain = next((DOMAINS[entity] for entity in DOMAINS if entity in entities), None)
-            if domain is None:
-                self.dropped.skip("file: no opinions on laptops or restaurants", member.place())
-                continue
-            for id, text in texts.items():
-                if text := normalise(text):
-                    sentences.setdefault(id, (text, domain))
-        return sentences
-
-
-def _columns(path: Path) -> tuple[str, ...] | None:
-    """Which of the three kinds a CSV file is, by its header; None if it is none of them."""
-    try:
-        with (member := read_file(path)).stream:
-            _, line = next(member.lines(Dropped()), (1, ""))
-    except ValueError:  # damaged, and so none of ours
-        return None
-    header = set(next(csv.reader([line]), ()))
-    return next((layout for layout in (ANNOTATIONS, SENTENCES, PAIRS) if header.issuperset(layout)), None)

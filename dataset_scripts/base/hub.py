@@ -44,19 +44,16 @@ def stage(
     repo_type: str,
     forbidden_texts: Iterable[str] = (),
     placeholders: Mapping[str, str] | None = None,
-    replace: bool = False,
 ) -> dict[str, Any]:
-    """Copies what may be published into a fresh folder, which appears complete or not at all.
+    """Copies what may be published into a folder, which appears complete or not at all, in place of one that is there.
 
     Returns its `folder`, `files` (the names copied) and `skipped` (the names of the leftovers). The copy's README.md
     has the values of `placeholders` in place of each `{{name}}`. What `scan` finds raises StagingError, which lists it
-    all; a destination that is there is exchanged if `replace`, else FileExistsError.
+    all.
     """
     source, destination = Path(source), Path(destination)
     if not source.is_dir():
         raise ValueError(f"{source} is not a folder")
-    if destination.exists() and not replace:
-        raise FileExistsError(f"{destination} exists: delete it or choose another place")
     with atomic_folder(destination) as fresh:
         shutil.copytree(source, fresh, symlinks=True, ignore=shutil.ignore_patterns(*LEFTOVERS), dirs_exist_ok=True)
         card = fresh / "README.md"

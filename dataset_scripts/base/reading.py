@@ -38,6 +38,14 @@ class Dropped(Counter[str]):
         self[reason] += 1
         self.first.setdefault(reason, where)
 
+    @contextmanager
+    def malformed(self, reason: str, where: str) -> Iterator[None]:
+        """Counts one item, which is at `where`, if its fields are missing or of another kind."""
+        try:
+            yield
+        except (ValueError, LookupError, TypeError, AttributeError):
+            self.skip(reason, where)
+
     def refuse(self, where: str, faults: Mapping[str, bool]) -> bool:
         """Counts one item, which is at `where`, under the first fault that it has; whether it has any."""
         reason = next((reason for reason, present in faults.items() if present), None)
@@ -75,15 +83,18 @@ class Member:
         inside = f":{self.name}" if _is_archive(self.path) else ""
         return f"{self.path.name}{inside}" + (f", line {line:,}" if line else "")
 
-    def text(self) -> str:
-        """The whole content as text; raises a UnicodeDecodeError if it is not in UTF-8."""
-        with self._readable():
-            return self.stream.read().decode("utf-8-sig")
+    def text(self, dropped: Dropped) -> str | None:
+        """The whole content as text; None if it is not in UTF-8, which is counted."""
+        try:
+            return self._content()
+        except UnicodeDecodeError:
+            dropped.skip("file: not UTF-8 text", self.place())
+            return None
 
     def json(self, kind: type[list] | type[dict]) -> Any:
         """The whole content as JSON, a list or an object at its top level; a ValueError says where it is not."""
         try:
-            content = json.loads(self.text())
+            content = json.loads(self._content())
         except json.JSONDecodeError as error:
             problem = f"column {error.colno}: not valid JSON ({error.msg}); download the file again"
             raise ValueError(f"{self._full(error.lineno)}, {problem}") from error
@@ -166,6 +177,10 @@ class Member:
                     yield number, record
                 else:
                     dropped.skip("line: not a JSON object", self.place(number))
+
+    def _content(self) -> str:
+        with self._readable():
+            return self.stream.read().decode("utf-8-sig")
 
     def _check(self, header: Sequence[str], columns: Collection[str], number: int) -> None:
         """Refuses a header that lacks columns, or has two of one name."""

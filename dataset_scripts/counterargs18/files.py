@@ -78,14 +78,11 @@ def read_debates(files: Sequence[Path], dropped: Dropped) -> list[Debate]:
             _add_file(debates, member, dropped)
             continue
         for line, record in member.records(dropped):
-            try:
+            with dropped.malformed("line: not a parsed debate", member.place(line)):
                 debate = _from_record(record)
-            except (ValueError, LookupError, TypeError, AttributeError):
-                dropped.skip("line: not a parsed debate", member.place(line))
-                continue
-            key = debate.split, debate.theme, debate.name
-            if not dropped.refuse(member.place(line), {"debate: given twice (the first is kept)": key in debates}):
-                debates[key] = debate
+                key = debate.split, debate.theme, debate.name
+                if not dropped.refuse(member.place(line), {"debate: given twice (the first is kept)": key in debates}):
+                    debates[key] = debate
     for debate in debates.values():
         debate.arguments = dict(sorted(debate.arguments.items()))  # archives have them in any order
         if not debate.thesis:
@@ -99,12 +96,8 @@ def _add_file(debates: Debates, member: Member, dropped: Dropped) -> None:
     split = SPLITS.get(match["split"].lower()) if match else None
     if not match or dropped.refuse(member.place(), {"file: in a folder that is no split": split is None}):
         return
-    try:
-        text = member.text()
-    except UnicodeDecodeError:
-        text = None
-    faults = {"file: not UTF-8 text": text is None, "file: empty": not (text or "").strip()}
-    if dropped.refuse(member.place(), faults):
+    text = member.text(dropped)
+    if text is None or dropped.refuse(member.place(), {"file: empty": not text.strip()}):
         return
     debate = debates.setdefault(key := (split, match["theme"], match["debate"]), Debate(*key))
     if match["id"] is None:
@@ -118,7 +111,6 @@ def _add_file(debates: Debates, member: Member, dropped: Dropped) -> None:
 
 
 def _from_record(record: dict[str, Any]) -> Debate:
-    """Raises AttributeError, LookupError, TypeError or ValueError where a field is missing or of another kind."""
     debate = Debate(SPLITS[record["split"]], record["theme"], record["debate"], normalise(record["thesis"]))
     for item in record["args"]:
         if item["side"] not in ("pro", "con"):

@@ -103,15 +103,10 @@ class Kialo(TreesCorpus):
             name = Path(member.name).name
             if name.lower().endswith(".jsonl"):
                 for line, record in member.records(self.dropped):
-                    try:
+                    with self.dropped.malformed("line: not a parsed discussion", member.place(line)):
                         yield (name, *parse_record(record))
-                    except (ValueError, LookupError, TypeError, AttributeError):
-                        self.dropped.skip("line: not a parsed discussion", member.place(line))
             elif name.lower().endswith(".txt"):
-                try:
-                    text = member.text()
-                except UnicodeDecodeError:
-                    self.dropped.skip("file: not UTF-8 text", member.place())
+                if (text := member.text(self.dropped)) is None:
                     continue
                 try:
                     discussion = parse_export(text)

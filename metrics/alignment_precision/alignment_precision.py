@@ -80,7 +80,10 @@ def alignment_precision(predictions, references, target: str, threshold: float, 
     Arguments, keys and errors are those of `AlignmentPrecision`. Source: Ghafouri et al. 2024, Section 5.3, Table 4.
     """
     predictions = as_numbers("predictions", predictions, lambda x: np.abs(x) <= 1 + TOLERANCE, COSINES).clip(-1, 1)
-    references = as_groups(references)
+    references = list(references)
+    for i, group in enumerate(references):
+        if not isinstance(group, str):
+            raise ValueError(f"references[{i}] is {group!r}: group labels must be strings, and none may be missing.")
     check_consistent_length(predictions, references)
     totals = Counter(references)
     if not isinstance(target, str) or target not in totals:
@@ -108,15 +111,6 @@ def precision_at_k(predictions: np.ndarray, aligned: list[bool], k=None) -> dict
             raise ValueError(f"k is {cutoff!r}: pass whole numbers from 1 to the number of texts, {len(predictions)}.")
     hits = np.cumsum(np.asarray(aligned)[np.argsort(-predictions, kind="stable")])
     return {int(cutoff): float(hits[cutoff - 1] / cutoff) for cutoff in cutoffs}
-
-
-def as_groups(values) -> list[str]:
-    """The group labels as a list of strings; a ValueError names the first entry that is no string."""
-    groups = list(values) if np.iterable(values) and not isinstance(values, str) else [values]
-    for i, group in enumerate(groups):
-        if not isinstance(group, str):
-            raise ValueError(f"references[{i}] is {group!r}: group labels must be strings, and none may be missing.")
-    return groups
 
 
 def as_numbers(name: str, values, allowed, cure: str) -> np.ndarray:

@@ -58,7 +58,7 @@ def publish_run(
     for part, target in zip(("merged", "adapter"), targets.values(), strict=True):
         if (run_dir / part).is_dir():
             check_repo_id(target)
-            summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, targets, replace=True)
+            summary = stage(run_dir / part, run_dir / "staged" / part, "model", texts, targets)
             staged.append({"repo_id": target, **summary})
     prove(load_merged(run_dir / "staged" / "merged"), run_dir / "staged" / "merged")
     if (run_dir / "adapter").is_dir():
@@ -136,5 +136,5 @@ def release(system: System, results: dict[str, Any], forbidden_texts: Iterable[s
         # without the course of training
         write_json(folder / RESULTS, results | {"phases": [{k: p[k] for k in PHASE} for p in results["phases"]]})
         load_adapter(folder, load_backbone(backbone))
-        stage(folder, target, "model", forbidden_texts, replace=True)
+        stage(folder, target, "model", forbidden_texts)
     return target

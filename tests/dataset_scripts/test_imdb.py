@@ -72,7 +72,7 @@ def test_the_released_layout(build, write):
     rows = []
     for path in (write("aclImdb", files), archive):
         data, dropped = build(Imdb, path)
-        assert sum(data.num_rows.values()) == 2 * 10 - 1 + 1 + 2 and dropped == {"file: not UTF-8": 1}
+        assert sum(data.num_rows.values()) == 2 * 10 - 1 + 1 + 2 and dropped == {"file: not UTF-8 text": 1}
         assert data["test"]["group"] == ["tt0099"] * 2 and data["test"]["label"] == [0, 1]
         rows.append([row for split in data for row in data[split]])
         assert all(f"Film {int(row['group'][2:])} " in row["text"] for row in rows[-1] if row["group"])

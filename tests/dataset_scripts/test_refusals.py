@@ -11,7 +11,7 @@ POOL, SPLITS, CLAIMS = "perspective_pool_v1.0.json", "dataset_split_v1.0.json", 
 CLAIM_FILES = {CLAIMS: "[]", POOL: "[]", SPLITS: "{}"}
 RATINGS, POINTS = "arg_quality_rank_30k.csv", "ArgKP-2021_dataset.csv"
 RATING = "argument,topic,set,stance_WA,stance_WA_conf\n"
-SCORES = {"annotation.csv": "sent1_id,sent2_id,annotation\n"}
+SCORES = {"opinion_similarity_annotation.csv": "sent1_id,sent2_id,annotation\n"}
 TWICE = f"{RATING}Cats are kind,Adopt cats,train,1,1\nCats are calm,Adopt cats,test,1,1\n"
 NO_LABELS = dict.fromkeys(("train.tsv", "validation.tsv", "test.tsv"), "text\tlabels\n1\tfine\n")
 # corpus, with the one of the files that is given and the configuration if need be; files; message
@@ -20,7 +20,7 @@ CASES = [
     ("congress:tweets", {DAY: "[]"}, r"no map of accounts \(\*users\*.json\) among 2017-"),
     ("congress:tweets", {ACCOUNTS: "[]", DAY: "[\n{]"}, "21.json, line 2, column 2: not valid"),
     ("ibm_argkp", {RATINGS: "argument,topic\n", POINTS: ""}, "line 1: no column set, stance_WA, stance_WA"),
-    ("ibm_argkp", {POINTS: ""}, r"lacks \*arg_quality_rank_30k\*"),
+    ("ibm_argkp", {POINTS: ""}, "; or arg_quality_rank_30k.csv .plain or .gz.; it needs the folder with both"),
     ("ibm_argkp", {RATINGS: TWICE, POINTS: ""}, "rank_30k.csv, line 3: 'Adopt cats' is in train and in test"),
     ("kialo:pairs", {"empty.txt": ""}, "kialo .pairs.: no usable row in 1 file.*file: empty"),
     ("kialo", {"a.txt": "1. No title"}, "file: without a discussion tree"),
@@ -29,8 +29,7 @@ CASES = [
     ("perspectrum", {**CLAIM_FILES, SPLITS: '{"1": "train",\n}'}, "line 2, column 1: not valid JSON"),
     ("perspectrum", {CLAIMS: "[]"}, f"lacks {POOL}, {SPLITS} .plain"),
     ("pit2015/tweets.tsv", {"tweets.tsv": ""}, "belongs to pit2015; it needs a folder or archive with"),
-    ("sentiwordnet", {"SentiWordNet_1.0.txt": "", "SentiWordNet_3.0.0.txt": ""}, "holds .*; give one of"),
-    ("sos", SCORES | {"a.csv": b"\xff\xfe\x00"}, "belongs to sos; it needs the authors' folder, with"),
+    ("sos", SCORES | {"a.csv": b"\xff\xfe\x00"}, "lacks EN_LAPT_SB1_TEST_.csv, .*; it needs the authors' folder, with"),
     ("vast", {"vast_dev.csv": ""}, "vast_dev.csv: give files of VAST and .* of ARCT, which tells the debates"),
     ("stsb/pairs.tsv", {"pairs.tsv": ""}, "nothing at .*pairs.tsv belongs to stsb; it needs the folder with sts-train"),
 ]

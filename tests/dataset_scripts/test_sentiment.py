@@ -1,10 +1,10 @@
-"""What the sentiment corpora share: draws worked out by hand, and which texts may be trained on."""
+"""Texts with a polarity: draws worked out by hand, which texts may be trained on, MR and SST-2."""
 
 from collections import Counter
 
 import pytest
 
-from dataset_scripts.sentiment import MovieReviews, quadruples, sgts_pairs
+from dataset_scripts.sentiment import SST2, MovieReviews, quadruples, sgts_pairs
 
 POSITIVE = [f"good {n}" for n in range(40)]
 NEGATIVE = [f"bad {n}" for n in range(7)]
@@ -81,3 +81,70 @@ def test_test_texts_of_another_corpus_are_kept_out_of_training(build, write):
         "row: a text is also in test": 1,  # the corpus's own test split comes first
         "row: a text is part of one in test of built": 1,
     }
+
+
+def split_files(train: str) -> dict[str, bytes]:
+    rows = {
+        "train": train.encode("cp1252"),
+        "validation": b"0\tdull validation\n1\tfine validation",
+        "test": b"0\tdull test\n1\tfine test",
+    }
+    return {f"split_{split}.tsv.gz": b"label\ttext\n" + of_split for split, of_split in rows.items()}
+
+
+def test_the_usual_split_stays_as_it_is(build, write):
+    rows = ["1\ta  fine film .", "1\ta fine film", "0\tbad", '0\tthe " plot', "0\ta fine film", "1\ta fine film"]
+    folder = write("raw", split_files("\n".join(rows)))
+    data, dropped = build(MovieReviews, folder)
+    assert data.num_rows == {"train": 6, "validation": 2, "test": 2} and dropped == {}
+    assert data["train"].features["label"].names == ["negative", "positive"]
+    assert data["train"][0] == {"text": "a fine film .", "label": 1, "group": ""}
+    # of these six rows four texts; one has both labels, one is the only positive text left
+    with pytest.raises(ValueError, match=r"'train: fewer than 2 texts of a label': 1"):
+        build(MovieReviews, folder, "quadruples")
+
+
+def test_the_first_release_is_split_by_seed(build, write):
+    # one copy in Windows-1252 and one in UTF-8; a spelling of a text, which is on its side of the split
+    negative = [f"a dull film of {n} minutes ".encode() for n in range(17)]
+    negative += ["a clich\u00e9 \u2013 and dull".encode("cp1252"), "a \u00ab dull \u00bb film of 3 minutes".encode()]
+    negative += [b"a fine film of 5 minutes", b"\x81"]
+    positive = b"".join(b"a fine film of %d minutes \n" % n for n in range(18))
+    folder = write("raw", {"rt-polarity.pos": positive, "rt-polarity.neg": b"\n".join(negative)})
+    data, dropped = build(MovieReviews, folder)
+    # 36 different texts, of which 80 / 10 / 10 % are 28 / 4 / 4; the one with both labels is in one of the splits
+    assert sum(data.num_rows.values()) == 35 and all(3 <= data.num_rows[split] <= 5 for split in ("validation", "test"))
+    assert dropped == {"row: text with both labels": 2, "row: duplicate": 1, "line: not UTF-8": 1}
+    texts = [text for rows in data.values() for text in rows["text"]]
+    assert "a clich\u00e9 \u2013 and dull" in texts and len(texts) == len(set(texts))
+    assert build(MovieReviews, folder)[0]["test"]["text"] == data["test"]["text"]
+    assert build(MovieReviews, folder, seed=7)[0]["test"]["text"] != data["test"]["text"]
+
+
+def test_malformed_rows(build, write):
+    rows = ["0\tbad plot", "1\t", "2\tneither", "\tno label", "1\ta\tb", "1", "", "1\tdull test!", "1\tclich\xe9"]
+    data, dropped = build(MovieReviews, write("raw", split_files("\n".join(rows))))
+    assert data.num_rows == {"train": 1, "validation": 2, "test": 2}
+    assert dropped == {
+        "row: empty text": 1,
+        "row: unknown label": 2,
+        "row: wrong number of columns": 2,
+        "line: not UTF-8": 1,
+        "row: a text is also in test": 1,
+    }
+
+
+def test_sst2_in_every_configuration(build, write):
+    # phrases that are repeated stay
+    train = "".join(f"{word} {n}\t{label}\n" for label, word in enumerate(("wet", "grand")) for n in (1, 2, 2, 3))
+    test = "".join(f"{word} {n}\t{label}\n" for label, word in enumerate(("soggy", "fine")) for n in range(5))
+    folder = write("raw", {"sentiment-train": train, "sentiment-dev.gz": "a wet parade .\t0\n", "sentiment-test": test})
+    data, dropped = build(SST2, folder)
+    assert [tuple(row.values()) for row in data["train"]][3:5] == [("wet 3", 0, ""), ("grand 1", 1, "")]
+    assert data.num_rows == {"train": 8, "validation": 1, "test": 10} and dropped == {}
+    data, dropped = build(SST2, folder, "quadruples")
+    assert data.num_rows == {"train": 3} and dropped == {"train: repeated text": 2}
+    data, dropped = build(SST2, folder, "sgts")  # floor(5 / 4) = 1 of either label; 3 are left of each
+    assert data.num_rows == {"test": 5} and sum(data["test"]["label"]) == 2
+    assert dropped == {"validation: fewer than 4 texts of a label": 1}
+    assert data["test"].features["label"].names == ["different", "same"]

@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.counterargs18 import CounterArgs18
 from dataset_scripts.counterargs18.footnotes import clean_paragraphs
 from tests.dataset_scripts.packing import json_lines
@@ -43,24 +42,15 @@ def files_of(debates=DEBATES) -> dict[str, bytes]:
     return files
 
 
-def lines_of(debates=DEBATES) -> str:
-    records = [
-        {
-            "split": split,
-            "theme": theme,
-            "debate": debate,
-            "thesis": thesis,
-            "args": [{"id": id, "side": id[:3], "point": p, "counter": c} for id, (p, c) in arguments.items()],
-        }
-        for split, theme, debate, thesis, arguments in debates
-    ]
-    return json_lines(records)
-
-
 def raw(form: str, write):
     """The corpus in one of the forms that a user may have."""
     if "jsonl" in form:
-        return write("raw", {form: lines_of()}) / form
+        names = ("split", "theme", "debate", "thesis")
+        records = [dict(zip(names, debate, strict=False)) for debate in DEBATES]
+        for record, (*_, arguments) in zip(records, DEBATES, strict=True):
+            texts = [(id, *both) for id, both in arguments.items()]
+            record["args"] = [{"id": id, "side": id[:3], "point": p, "counter": c} for id, p, c in texts]
+        return write("raw", {form: json_lines(records)}) / form
     hidden = {"top/test/energy/ban-kettles/pro/._pro01a-point.txt": b"\x00\x05\x16\x07"}
     files = hidden | {f"top/{name}": content for name, content in files_of().items()}
     return write(f"raw.{form}" if "tar" in form else "my [copy]", files)
@@ -70,7 +60,6 @@ def raw(form: str, write):
 def test_the_published_split_and_its_leak(form, build, write):
     data, dropped = build(CounterArgs18, raw(form, write), "counters_official")
     assert data.num_rows == {"train": 6, "validation": 1, "test": 2}
-    assert data["test"].features == COUNTERS
     found = {row["id"]: (row["stance"], row["seen_in"]) for split in data for row in data[split]}
     assert found == {
         "cities/trams:pro01": ("pro", ""),
@@ -83,19 +72,10 @@ def test_the_published_split_and_its_leak(form, build, write):
         "energy/ban-kettles:pro01": ("pro", "train"),
         "energy/ban-kettles:con01": ("con", ""),
     }
-    assert data["test"][0] == {
-        "id": "energy/ban-kettles:con01",
-        "conclusion": "Gas costs more",
-        "premises": "The bill doubles.",
-        "point": "Gas costs more The bill doubles.",
-        "counter": "It is a tenth of rent.",
-        "stance": "con",
-        "theme": "energy",
-        "debate": "ban-kettles",
-        "thesis": "This House would ban kettles.",
-        "seen_in": "",
-        "group": "energy/ban-kettles",
-    }
+    row, group = data["test"][0], "energy/ban-kettles"
+    assert (row["id"], row["conclusion"], row["premises"]) == (f"{group}:con01", "Gas costs more", "The bill doubles.")
+    assert (row["point"], row["counter"]) == ("Gas costs more The bill doubles.", "It is a tenth of rent.")
+    assert (row["theme"], row["debate"], row["thesis"], row["group"]) == ("energy", "ban-kettles", f"{KETTLE}.", group)
     assert dropped == {"point: without counter": 2}
     assert build.facts == {
         "debates": 7,
