@@ -180,13 +180,10 @@ class StarsCorpus(ReviewCorpus):
     A subclass states METADATA, RAW and the columns TEXT, STARS and PRODUCT, of which the first with a value counts. The
     split is by product; reviews without one are split one by one. It does not depend on granularity. Products with
     reviews of both polarities, the only ones that give triplets, are divided for themselves: every split has its share.
-
-    Attributes:
-        LABEL: Column of the polarity, 1 or 0, of a release without stars.
+    A release without stars has the polarity, 1 or 0, in the column label.
     """
 
     MINIMUM_WORDS = MINIMUM_WORDS
-    LABEL = "label"
 
     def sentences(self, files: list[Path]) -> Iterator[tuple[str, Sentence]]:
         for split, review in self._split(files):
@@ -231,8 +228,8 @@ class StarsCorpus(ReviewCorpus):
                     # section 5 of the paper
                     label = None if stars is None or 2 < stars < 4 else POSITIVE if stars >= 4 else NEGATIVE
                 else:
-                    stars, label = None, parse_label(record.get(self.LABEL))
-                told = any(name in record for name in self.TEXT) and (rated or self.LABEL in record)
+                    stars, label = None, parse_label(record.get("label"))
+                told = any(name in record for name in self.TEXT) and (rated or "label" in record)
                 faults = {
                     "review: no column of text, or none of stars": not told,
                     "review: empty text": not isinstance(text, str) or not text.strip(),

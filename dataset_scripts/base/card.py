@@ -1,21 +1,17 @@
 """The dataset card: what was built, from what, under which terms. It holds no text of the corpus and no local path."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, DatasetCardData
 
 from dataset_scripts.base.cli import flag
+from dataset_scripts.base.corpus import BuiltConfig, Corpus
 from dataset_scripts.base.stances import PLOT
-
-if TYPE_CHECKING:
-    from dataset_scripts.base.corpus import BuiltConfig, Corpus
 
 TEMPLATE = Path(__file__).with_name("card.md.j2")
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B")

@@ -27,7 +27,8 @@ GITHUB = "ghp_" + "a1B2" * 9
 AWS = "AKIA" + "ABCD1234EFGH5678"
 AWS_SECRET = "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "0123456789"
 JWT = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxIn0." + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
-SECRETS = [HF, GITHUB, AWS, AWS_SECRET, JWT, "hunter2secret"]
+OTHERS = ["api_org_" + "aB3" * 11, "glpat-" + "a1B2" * 5, "npm_" + "a1B2" * 9, "pypi-AgEIcHlwaS5vcmc" + "a1B2" * 15]
+SECRETS = [*OTHERS, HF, GITHUB, AWS, AWS_SECRET, JWT, "hunter2secret"]
 
 
 @pytest.fixture
@@ -131,6 +132,7 @@ CASES = [
     ("a.yaml", f"key: {GITHUB}".encode(), "GitHub Token"),
     ("a.json", json.dumps({"id": AWS}).encode(), "AWS Access Key"),
     ("e.yaml", AWS_SECRET.encode(), "AWS secret key"),
+    ("tokens.md", "\n".join(OTHERS).encode(), "GitLab Token, Hugging Face token, NPM token, PyPI token"),
     ("f.yaml", f"Authorization: Bearer {JWT}".encode(), "JSON Web Token"),
     ("g.yaml", b"url: https://anna:hunter2secret@example.org/x", "Basic Auth"),
     ("twice.json", (TWICE % HF).encode(), NO_SECRET),
