@@ -14,7 +14,6 @@ from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES
 
 NAMES = ("perspectrum_with_answers_v1.0.json", "perspective_pool_v1.0.json", "dataset_split_v1.0.json")
-KINDS = (list, list, dict)
 STANCES = {"SUPPORT": "pro", "UNDERMINE": "con"}
 
 
@@ -79,7 +78,7 @@ class Perspectrum(TreesCorpus):
 
     def _claims(self, files: list[Path]) -> Iterator[Claim]:
         without = self.config.without
-        claims, items, splits = (member.json(kind) for member, kind in zip(members(files), KINDS, strict=True))
+        claims, items, splits = (member.json() for member in members(files))
         try:  # perspective id -> text, or None where its source is left out
             pool = {item["pId"]: None if item["source"] in without else normalise(item["text"]) for item in items}
         except (AttributeError, KeyError, TypeError) as error:

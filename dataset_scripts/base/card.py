@@ -45,8 +45,8 @@ def _command(corpus: type[Corpus], configs: Mapping[str, BuiltConfig], options: 
     if list(configs) != list(record.configs):
         words += [word for name in configs for word in ("--config", name)]
     for name, value in options.items():
-        if isinstance(value, bool):
-            words += [flag(name)] if value else [f"--no-{flag(name)[2:]}"] if record.options[name].default else []
+        if isinstance(value, bool):  # none is true by default
+            words += [flag(name)] * value
         else:
             text = ",".join(value) if isinstance(value, list | tuple) else "none" if value is None else str(value)
             words += [flag(name), text]
