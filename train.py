@@ -13,7 +13,7 @@ An interrupted run continues where it stopped when the same command is given aga
 
 import sys
 
-from modeling.base.cli import train
+from modeling.base.commands import run_command_line
 
 if __name__ == "__main__":
-    train(__doc__, sys.argv[1:])
+    run_command_line(__doc__, sys.argv[1:])

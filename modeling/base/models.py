@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -104,11 +105,13 @@ def _positions(model: SentenceTransformer) -> int | None:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without the bar of every file."""
+    """Without the bar of every file, and without what the libraries say to each other."""
     bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
+            yield
     finally:
         if bars:
             logging.enable_progress_bar()

@@ -18,11 +18,7 @@ from accelerate.utils import broadcast
 from datasets import List
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.evaluation import SequentialEvaluator
 from torch import nn
 from torch.utils.data import DataLoader

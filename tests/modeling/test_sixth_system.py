@@ -7,7 +7,7 @@ from sentence_transformers import SentenceTransformer
 
 import modeling
 from modeling.base import rooms
-from modeling.base.cli import parse
+from modeling.base.commands import parse
 from modeling.base.publish import publish_run
 from modeling.base.recipe import list_recipes
 from modeling.base.run import run

@@ -9,14 +9,7 @@ import torch
 from datasets import Dataset
 
 from modeling.base import families as families_module
-from modeling.base.families import (
-    SHELF,
-    FamilyBatchSampler,
-    FamilyTripletLoss,
-    HeldFamiliesLoss,
-    alike,
-    family_rows,
-)
+from modeling.base.families import SHELF, FamilyBatchSampler, FamilyTripletLoss, HeldFamiliesLoss, alike, family_rows
 
 
 def angles(*degrees):

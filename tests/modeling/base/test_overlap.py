@@ -85,6 +85,7 @@ def test_the_demonstration_trains_on_none_of_the_texts_that_it_is_tested_on(cach
     assert recipe_sources(load_recipe("stance-demo")) == (["demo"], ["demo"])
     sides = [Side(["demo"], split, cache, ["pairs", "triplets"]) for split in ("train", "test")]
     assert len(sides[1].texts) > 100 and shared_texts(*sides).empty
+    assert sides[1].motions["group"].nunique() == 8  # of the corpora that have these texts alone
 
 
 def test_debates_are_left_out_of_test_rows(make_system, cache, tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from modeling.base.cli import parse
+from modeling.base.commands import parse
 from modeling.base.recipe import QUICK, SHARED, expand_grid, list_recipes, load_recipe
 from modeling.base.rooms import DEFAULT_RECIPE
 

@@ -9,12 +9,7 @@ import pytest
 from dataset_scripts.base.tables import markdown
 from modeling.base.paper import Paper
 from modeling.base.recipe import load_recipe
-from modeling.base.results import (
-    comparison,
-    demonstrate,
-    render_summary,
-    summarise,
-)
+from modeling.base.results import comparison, demonstrate, render_summary, summarise
 from modeling.base.rooms import get_system, systems
 
 RECORD = """
