@@ -140,7 +140,7 @@ def evaluate_models(
     """Evaluates models, label -> encoder, and draws plots into `plots/` of a folder, if there is one.
 
     What has nothing to measure is left out; vectors are kept in the folder that `caches` has for a label. Returns facts
-    per evaluator, for JSON, with full metric names; `figures` is label -> metric -> value, `intervals` its two ends.
+    per evaluator, for JSON, with full metric names; `figures` are label -> metric -> value, `intervals` of two ends.
     """
     evaluations = []
     for each in evaluators:

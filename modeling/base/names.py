@@ -43,7 +43,7 @@ def choices() -> str:
 
 
 def check_model(name: str | None) -> str | None:
-    """A model's name as it is (see `load_model`); a ValueError if there cannot be such a model, or not offline."""
+    """A model's name as it is (see `load_model`); a ValueError if there is none, or none without a network."""
     if name is None or name in released_models() or Path(name).expanduser().is_dir():
         return name
     if name == BUNDLED:

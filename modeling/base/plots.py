@@ -75,8 +75,9 @@ def panels(
 
 def legend_below(figure: plt.Figure, handles: Mapping[str, Any]) -> None:
     """One legend for all panels, label -> what it stands for."""
-    style = {"frameon": False, "fontsize": "small", "ncols": 4, "loc": "outside lower center"}
-    figure.legend(handles.values(), map(plain, handles), **style)
+    if handles:
+        style = {"frameon": False, "fontsize": "small", "ncols": 4, "loc": "outside lower center"}
+        figure.legend(handles.values(), map(plain, handles), **style)
 
 
 def density(axis: plt.Axes, values: np.ndarray, grid: np.ndarray, label: str, style: Mapping[str, Any]) -> None:
