@@ -143,8 +143,7 @@ def measure(
 ) -> dict[str, Any]:
     """Evaluates models on a system's test data: what table.md and results.json are made of.
 
-    `overrides` are options of its demonstration's recipe that differ; the others are those of `evaluate`. A model or a
-    source that cannot be loaded is a ValueError before anything that takes long.
+    `overrides` are options of its demonstration's recipe that differ; the others are those of `evaluate`.
     """
     from modeling.base.evaluation import evaluate_models
     from modeling.base.models import choose_base, labels, load_model

@@ -29,12 +29,9 @@ described = partial(TaskMetadata, dataset={"path": "demo", "revision": "main"}, 
 
 
 class CorpusTask(AbsTask):
-    """A task on the test split of one configuration of a corpus.
+    """A task on the test split of one configuration of a corpus, or on a seeded sample of `limit` rows.
 
-    Args:
-        source: Folder of `opinion corpus build`, a data set's id on the Hub, or `demo`.
-        limit: A seeded sample of so many rows; None: all.
-        cache_dir: Where prepared Arrow files are kept.
+    The source is a folder of `opinion corpus build`, a data set's id on the Hub, or `demo`.
     """
 
     config: str

@@ -53,14 +53,10 @@ def answer(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Answers:
-    """Answers any number of visitors at once, each from texts of their own.
+    """Answers any number of visitors at once, each from texts of their own, by encoders from `load_models`.
 
-    Args:
-        models: Encoders by name, see `load_models`.
-        choice: Names of those that a visitor may choose; the others are what these are compared with.
-        folder: Where visitors' texts are while they stay.
-        served: Folder of an index that every visitor may ask, or None.
-        max_rows: Of a table that is embedded.
+    `choice` are those that a visitor may choose; the others are what these are compared with. `folder` is where
+    visitors' texts are while they stay, `served` that of an index that every visitor may ask.
     """
 
     def __init__(

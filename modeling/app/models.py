@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any
 
 from sentence_transformers import SentenceTransformer
@@ -20,9 +19,6 @@ def load_models(names: Iterable[str]) -> dict[str, SentenceTransformer]:
 
     Every adapter is merged into weights of its own, so that visitors who ask different encoders at the same time get
     the figures of each; all weights that it leaves as they are, it shares with its base.
-
-    Raises:
-        ValueError: If there is no such model, or it cannot be reached.
     """
     names = list(names)
     models, kept = {}, {}
@@ -45,7 +41,6 @@ def _share(model: SentenceTransformer, kept: dict[tuple, Tensor]) -> None:
 def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
     lock = threading.Lock()
 
-    @wraps(function)
     def locked(*arguments: Any, **options: Any) -> Any:
         with lock:
             return function(*arguments, **options)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +46,8 @@ def serve(
 ) -> None:
     """Serves the page until it is interrupted; nothing that visitors brought is left then.
 
-    Args:
-        index: Folder written by `opinion embed`, whose model is among the models, or None.
-        models: Names that visitors choose from, kept in memory together.
-        host, port: Where to listen; the variables of Gradio, or 127.0.0.1 and the first free port from 7860, if None.
-        max_upload: Largest file, such as "20MB".
-        max_rows: Most rows of a table that is embedded.
+    `index` is a folder written by `opinion embed`, whose model is among the models; visitors choose from these, which
+    are kept in memory together. Where `host` and `port` are None Gradio's variables say where to listen.
     """
     quiet()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
@@ -152,8 +148,6 @@ def _counter(own: Answers) -> None:
     _on(gr.Button("Find counter-arguments", variant="primary").click, own.counter, [argument, top, weight], [gr.HTML()])
 
 
-def _on(
-    event: Callable[..., Any], answer: Any, inputs: list[Component], outputs: list[Component], **options: Any
-) -> None:
-    """Calls an answer from the page; clients of Gradio's cannot."""
-    event(answer, inputs, outputs, api_visibility="private", **options)
+def _on(event: Any, *call: Any, **options: Any) -> None:
+    """Calls an answer, with its inputs and outputs, from the page; clients of Gradio's cannot."""
+    event(*call, api_visibility="private", **options)

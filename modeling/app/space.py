@@ -38,14 +38,10 @@ Made by `opinion publish space {{{{repo_id}}}}` of opinion-transformers {version
 
 
 def publish_space(repo_id: str, models: Sequence[str], **options: Any) -> dict[str, Any]:
-    """Publishes the page as a Space that needs nothing but the package registry and the bases of its models.
+    """Publishes the page as a Space, with its sources and the adapters of released models.
 
-    The sources come with it: they are small, and a Space goes on as it is when the project does. Options, result and
-    errors are those of `dataset_scripts.base.hub.publish_dataset`.
-
-    Args:
-        repo_id: Name of the Space.
-        models: Released models, whose adapters come with it, or names on the Hub.
+    It needs nothing but the package registry and the bases of its models, and goes on as it is when the project does.
+    Options, result and errors are those of `dataset_scripts.base.hub.publish_dataset`.
     """
     with tempfile.TemporaryDirectory(prefix="space-") as work:
         return publish_folder(make_space(Path(work), models), repo_id, "space", **options)

@@ -45,8 +45,7 @@ class Visitor:
     ) -> str:
         """Embeds a source, or what is asked already, with a model; says what became of the rows read.
 
-        Raises:
-            ValueError: As `Index.build`, or if there are more than `max_rows` rows.
+        Raises as `Index.build`, and a ValueError if there are more than `max_rows` rows.
         """
         if source := source or self.source:
             table, text, group = source

@@ -19,17 +19,11 @@ NONE = -1  # in a shortlist, where there is no candidate
 
 
 class Points:
-    """What asks, and what is right.
+    """What asks, and what is right."""
 
-    Attributes:
-        texts: Distinct texts; m of them.
-        points: Indices in `texts` of what asks, shape (n,).
-        answers: Indices in `texts` of what is right for each of them, n sets.
-    """
-
-    texts: list[str]
-    points: np.ndarray
-    answers: list[frozenset[int]]
+    texts: list[str]  # distinct; m of them
+    points: np.ndarray  # indices in `texts` of what asks, shape (n,)
+    answers: list[frozenset[int]]  # those of what is right for each of them
 
     def __len__(self) -> int:
         return len(self.points)
@@ -59,14 +53,11 @@ class Candidates(Points):
         self.points, self.counters = np.array(points), np.array(counters)
         self.conclusions, self.premises = list(rows["conclusion"]), list(rows["premises"])
         self.seen = np.array([bool(split) for split in rows["seen_in"]])
-        answers = defaultdict(set)
-        for point, counter in pairs:
-            answers[point].add(counter)
-        self.answers = [frozenset(answers[point]) for point in points]
         debates = list(zip(rows["theme"], rows["debate"], strict=True))
         sides = list(zip(debates, rows["stance"], strict=True))  # a counter takes the side opposite to its row's point
         keys = {"sdoc": sides, "sda": debates, "epc": [None] * len(pairs), "epa": [None] * len(pairs)}
         alone = [pair[1:] for pair in pairs]
+        self.answers = [frozenset(own.tolist()) for own in _pools(points, alone)]
         self._pools = {name: _pools(keys[name], alone if name in ("sdoc", "epc") else pairs) for name in SETTINGS}
 
     def of(self, setting: str) -> list[np.ndarray]:
@@ -99,17 +90,15 @@ class Opinions(Points):
         frame = pd.DataFrame({name: rows[name] for name in ("group", "statement", "text", "side")}).drop_duplicates()
         statement = ["group", "statement"]
         frame = frame[~frame.duplicated([*statement, "text"], keep=False)]
-        least = frame.groupby(statement)["side"].transform(
-            lambda sides: sides.value_counts().reindex([0, 1], fill_value=0).min()
-        )
-        frame = frame[least >= 2].copy()
+        of_side = frame.groupby(statement)["side"]
+        frame = frame[np.minimum(of_side.transform("sum"), of_side.transform("size") - of_side.transform("sum")) >= 2]
         if frame.empty:
             raise ValueError("there is no statement with two texts of either side")
-        frame["family"] = frame.groupby(statement).ngroup()
+        frame = frame.assign(family=frame.groupby(statement).ngroup())
         asked = frame.iloc[sample(len(frame), limit)]
-        frame = frame[frame["family"].isin(asked["family"])].copy()
+        frame = frame[frame["family"].isin(asked["family"])]
         numbers, texts = pd.factorize(frame["text"])
-        frame["number"], self.texts = numbers, texts.tolist()
+        frame, self.texts = frame.assign(number=numbers), texts.tolist()
         self.points, self.groups = frame["number"][asked.index].to_numpy(), pd.factorize(asked["group"])[0]
         families = dict(list(frame.groupby("family")))
         self.pools: list[np.ndarray] = []

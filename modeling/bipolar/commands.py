@@ -78,11 +78,11 @@ def bipolar(
         list[str] | None,
         typer.Option(
             callback=cli.split_commas,
-            help="Encoders; A+B: A (or bm25) retrieves, and B re-ranks, a Bipolar-encoder or a CrossEncoder.",
+            help="Encoders; A+B: A (or bm25) retrieves, and B, a Bipolar-encoder, re-ranks.",
         ),
     ] = None,
     max_points: Annotated[
-        int | None, typer.Option(min=1, help="Sample of points for what reads every pair: Simple-SD, cross-encoders.")
+        int | None, typer.Option(min=1, help="Sample of points for what reads every pair: Simple-SD.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", file_okay=False, help="Folder to write tables to.")] = None,
     cache_dir: Annotated[str, typer.Option(help="Where vectors and rankings are kept.")] = SHARED["cache_dir"].default,

@@ -18,8 +18,7 @@ from sentence_transformers import SentenceTransformer
 from modeling.base.adapters import AdapterError
 from modeling.base.models import load_model, local_folder, unreachable
 from modeling.base.names import BUNDLED, check_model
-from modeling.bipolar.files import encoder_of, heads_of
-from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.heads import BipolarHeads, encoder_of, heads_of
 
 _BLOCK = 65_536  # vectors turned at once, so that a memory-mapped million of them is never in memory as a whole
 USAGE = """With its classification head, which ranks what was retrieved, it is opinion-transformers' `BipolarEncoder`:
@@ -54,20 +53,16 @@ class BipolarEncoder:
         self.encoder, self.heads = encoder, heads.to(encoder.device)
 
     @classmethod
-    def from_pretrained(
-        cls, name: str | Path, revision: str | None = None, token: str | bool | None = None
-    ) -> BipolarEncoder:
+    def from_pretrained(cls, name: str | Path) -> BipolarEncoder:
         """Loads a released model, a folder (a run, its `merged/` or `adapter/`) or a Hub id; every part is verified.
 
-        Raises:
-            AdapterError: A ValueError: if heads or encoder are missing, damaged or another model's.
-            ValueError: If there is no such model, or it cannot be reached.
+        A ValueError if there is no such model, or heads or encoder are missing, damaged or another model's.
         """
         source = local_folder(name)
         if str(name) != BUNDLED and not source.is_dir():
             check_model(str(name))
             try:
-                source = Path(snapshot_download(str(name), revision=revision, token=token))
+                source = Path(snapshot_download(str(name)))
             except (OSError, ValueError) as error:
                 raise ValueError(unreachable(name, error)) from error
         model = load_model(name if str(name) == BUNDLED else source)
@@ -87,22 +82,21 @@ class BipolarEncoder:
         vectors = self.encoder.encode(texts, batch_size=batch_size, show_progress_bar=show_progress_bar)
         return vectors.astype(np.float32, copy=False)
 
+    @torch.inference_mode()
     def retrieval_embeddings(self, u: np.ndarray, queries: bool = False) -> np.ndarray:
         """The retrieval embeddings of queries or candidates, compared by dot product: u -> E, both (n, d)."""
         head = self.heads.queries if queries else self.heads.documents
         embeddings = np.empty(self._checked_vectors(u).shape, dtype=np.float32)
-        with torch.inference_mode():
-            for start in range(0, len(u), _BLOCK):
-                block = slice(start, start + _BLOCK)
-                embeddings[block] = head(self._tensor(u[block])).float().cpu().numpy()
+        for start in range(0, len(u), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            embeddings[block] = head(self._tensor(u[block])).float().cpu().numpy()
         return embeddings
 
+    @torch.inference_mode()
     def margins(self, u_point: np.ndarray, u_candidates: np.ndarray) -> np.ndarray:
         """The classifier's log-odds that a candidate counters the point: u of shapes (d,) and (k, d) -> (k,)."""
         candidates = self._tensor(self._checked_vectors(u_candidates))
-        point = self._tensor(self._checked_vectors(np.asarray(u_point)[None])).expand_as(candidates)
-        with torch.inference_mode():
-            logits = self.heads.classify(point, candidates)
+        logits = self.heads.classify(self._tensor(u_point).expand_as(candidates), candidates)
         return (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
 
     def rank(
@@ -114,10 +108,8 @@ class BipolarEncoder:
         shortlist: int | None = 50,
         weight: float | None = None,
         candidate_embeddings: np.ndarray | None = None,
-        batch_size: int = 32,
-        show_progress_bar: bool | None = None,
     ) -> list[dict[str, Any]]:
-        """The best counter-arguments, best first, in the form of `CrossEncoder.rank`.
+        """The best counter-arguments, best first, in the form of `CrossEncoder.rank`: dicts of `corpus_id` and `score`.
 
         Args:
             point: The argument to counter.
@@ -126,23 +118,16 @@ class BipolarEncoder:
             return_documents: Whether results have their `text`.
             shortlist: How many with the greatest retrieval similarity are re-ranked, at least `top_k`; all if None.
             weight: Score = retrieval similarity + weight * log-odds of the classifier, so that 0 is retrieval alone;
-                `math.inf` is the classifier alone, as in the paper. None takes the model's own, `heads.fusion_weight`,
-                which is the classifier alone where there is none.
+                `math.inf` is the classifier alone, as in the paper, whose score is a probability. None takes the
+                model's own, `heads.fusion_weight`, which is the classifier alone where there is none.
             candidate_embeddings: u of all candidates, shape (k, d), from `encode`: only the point is then encoded.
-            batch_size, show_progress_bar: As for `encode`, if the candidates are encoded.
-
-        Returns:
-            Dicts with `corpus_id`, the candidate's index, and `score`: its probability if the classifier ranks alone.
-
-        Raises:
-            ValueError: If the point is empty, something is no text or does not fit, or the weight is negative.
         """
         if not isinstance(point, str) or not point.strip():
             raise ValueError(f"the point must be a text that is not empty, got {point!r}")
         candidates = _checked(candidates, "candidates")
         ids = np.array([i for i, text in enumerate(candidates) if text.strip() not in ("", point.strip())], dtype=int)
         if candidate_embeddings is None:
-            u = self.encode([candidates[i] for i in ids], batch_size, show_progress_bar)
+            u = self.encode([candidates[i] for i in ids])
         else:
             u = self._checked_vectors(np.asarray(candidate_embeddings))
             if len(u) != len(candidates):

@@ -17,7 +17,7 @@ from modeling.base.plots import dots
 from modeling.base.vectors import Vectors
 from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, Points, reranked, sample, shortlist
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.files import heads_of
+from modeling.bipolar.heads import heads_of
 
 SHORTLISTS = (10, 30, 50)  # of table 3
 WEIGHTS = (0.0, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -39,11 +39,8 @@ class CounterargumentEvaluator(Evaluator):
     """Accuracy@1 of retrieved and re-ranked counter-arguments (Wachsmuth et al., 2018; Shi et al., 2023, section 6).
 
     The candidates that retrieval places first are ranked by both heads, joined by the heads' `fusion_weight`; where
-    that is "learned", by the best of `WEIGHTS` on these points. A model without heads ranks by cosines.
-
-    Args:
-        rows: Of `dataset_scripts.base.schema.COUNTERS`.
-        limit: A seeded sample of so many points, among all candidates.
+    that is "learned", by the best of `WEIGHTS` on these points. A model without heads ranks by cosines. The rows are of
+    `dataset_scripts.base.schema.COUNTERS`; of a seeded sample of `limit` points all candidates stay.
     """
 
     headline = ("accuracy_epa", "retrieval", *CLASSIFICATION, "accuracy_epc", "accuracy_sda", "accuracy_sdoc")
@@ -95,12 +92,8 @@ class CounterargumentEvaluator(Evaluator):
 class SidesEvaluator(Evaluator):
     """On which side the first hit of a short opinion is: an answer takes the other side, a repetition its own.
 
-    Each opinion of `Opinions` asks for the other texts for and against the same statement, ranked as by
-    `CounterargumentEvaluator`.
-
-    Args:
-        rows: Of `dataset_scripts.base.schema.FAMILIES`.
-        limit: A seeded sample of so many opinions.
+    Each opinion of `Opinions`, rows of `dataset_scripts.base.schema.FAMILIES`, asks for the other texts for and against
+    the same statement, ranked as by `CounterargumentEvaluator`.
     """
 
     headline = ("other_side", "chance")

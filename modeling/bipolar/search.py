@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.files import heads_of
-from modeling.search import nearest
+from modeling.bipolar.heads import heads_of
 from modeling.search.index import Index, as_list
 
 AGAINST = 0.3  # what the side's cosine takes off the topic's where other statements are in the collection, too
@@ -45,11 +44,9 @@ class CounterIndex(Index):
     def ask(self, arguments: str | Sequence[str], top: int = 10, shortlist: int = 50) -> pd.DataFrame:
         """The best counter-arguments, `top` at most, to each argument, which itself is none (Shi et al., section 4.3).
 
-        Arguments are cleaned like the texts; the `shortlist` with the greatest retrieval similarity is re-ranked.
-
-        Returns:
-            `argument`, `rank` (from 1), `score` (as in `BipolarEncoder.rank`; without heads the similarity),
-            `similarity` (dot product of the retrieval embeddings), and what `carriers` says of the text.
+        The `shortlist` with the greatest retrieval similarity is re-ranked. Columns are `argument`, `rank` (from 1),
+        `score` (as in `BipolarEncoder.rank`; without heads the similarity), `similarity` (dot product of the retrieval
+        embeddings), and what `with_carriers` says of the text.
         """
         if shortlist < top:
             raise ValueError(f"--shortlist {shortlist} is less than -n {top}: only what is on it can be shown")
@@ -58,9 +55,8 @@ class CounterIndex(Index):
         if self.ranker is not None:
             queries = self.ranker.retrieval_embeddings(u, queries=True)
         # one more than wanted, as one may be the argument itself
-        shortlists = nearest.exact(self.embeddings, len(self), queries, shortlist + 1)
         tables = []
-        for number, (near, similarities) in enumerate(zip(*shortlists, strict=True)):
+        for number, (near, similarities) in enumerate(zip(*self.nearest(queries, shortlist + 1), strict=True)):
             texts = self.texts.take(near).to_pylist()
             others = [place for place, other in enumerate(texts) if other != cleaned[number]][:shortlist]
             near, similarities = near[others], similarities[others].astype(float)

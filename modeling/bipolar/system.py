@@ -15,8 +15,9 @@ from pathlib import Path
 import torch
 from datasets import concatenate_datasets
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Router
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
-from sentence_transformers.sentence_transformer.modules import Pooling
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 from torch import nn
 
 from dataset_scripts.base.files import read_json, write_json
@@ -24,18 +25,18 @@ from dataset_scripts.base.sources import has_config
 from modeling.base.adapters import save_adapter, save_merged, scale_adapter
 from modeling.base.batches import GroupedBatchSampler
 from modeling.base.evaluation import Evaluator, of_source
+from modeling.base.models import Backbone, load_backbone
 from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System
-from modeling.bipolar.baselines.encoders import ROUTES, build_bi_encoder
 from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.encoder import USAGE
 from modeling.bipolar.evaluation import LEARNED, CounterargumentEvaluator, SidesEvaluator, learn_weight, retrieval
-from modeling.bipolar.files import attach_heads, heads_of, load_heads, save_heads, with_heads
-from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.heads import BipolarHeads, attach_heads, heads_of, load_heads, save_heads, with_heads
 from modeling.bipolar.losses import BipolarLoss
 from modeling.bipolar.negatives import hard_negatives, random_negatives
 
 SPLITS = {"clean": "counters", "official": "counters_official"}
+ROUTES = {"point": "query", "counter": "document", "negative": "document"}  # of the bi-encoder
 _HOMEWORK = "Homework should be abolished. Children sit at desks all day and need their evenings to play."
 _HARBOUR = "The harbour should be closed to cars. Exhaust fumes drive visitors away."
 
@@ -46,7 +47,6 @@ class BipolarSystem(System):
     The options' defaults are the paper's. Not in it are ranking among the arguments of a batch of whole debates
     (`objective: ranking`, `negatives: batch`), a retrieval head of its own for candidates (`shared: false`), scores of
     both heads joined (`fusion: learned`), and a start from another adapter. Unlike in the paper u is of unit length.
-    The paper's own bi-encoder is trained in the same way, see `modeling.bipolar.baselines.encoders`.
     """
 
     PRIMARY = "counters_accuracy_epa"
@@ -168,11 +168,22 @@ class BipolarSystem(System):
         return save_merged(model, recipe.run_dir / "merged", base, self, model.max_seq_length, recipe.quick)
 
     def save_modules(self, model: SentenceTransformer, folder: Path) -> None:
-        """Writes the heads, see `modeling.bipolar.files`."""
         if heads_of(model) is not None:
             save_heads(model, folder)
 
     @classmethod
     def load_modules(cls, model: SentenceTransformer, folder: Path) -> None:
-        """Puts the heads on a loaded model, and proves them."""
         load_heads(model, folder)
+
+
+def build_bi_encoder(backbone: Backbone, max_length: int) -> SentenceTransformer:
+    """Two copies of the base, `encode_query` and `encode_document`, that give unit vectors (Shi et al., section 4.1).
+
+    The paper takes BERT's [CLS] as it is; here the base's own pooling stays, and vectors have length 1, so that the
+    triplet loss's Euclidean distance and the ranking's dot product have one order.
+    """
+    bases = [load_backbone(backbone, max_length) for _ in range(2)]
+    routes = [[module for module in base if not isinstance(module, Normalize)] for base in bases]
+    model = SentenceTransformer(modules=[Router.for_query_document(*routes), Normalize()])
+    model.model_card_data.base_model = backbone.hub_id
+    return model

@@ -33,7 +33,7 @@ class Coded:
         return replace(self, texts=texts, labels=self.labels[kept], left_out=left_out)
 
     def check(self) -> None:
-        """Raises a ValueError if a side has fewer than `FEWEST` texts."""
+        """Refuses a side of fewer than `FEWEST` texts."""
         ones, zeros = int(self.labels.sum()), int((~self.labels).sum())
         if min(ones, zeros) < FEWEST:
             reasons = "".join(f"; left out, {reason}: {count}" for reason, count in self.left_out.items())
@@ -43,12 +43,10 @@ class Coded:
 
 
 def read_coded(index: Any, path: str | Path, text_column: str | None = None, label_column: str = "label") -> Coded:
-    """Reads a table of texts labelled `for` or `against`, and cleans them like those of an index.
+    """Reads a table of texts labelled `for` or `against`, or not at all, and cleans them like those of an index.
 
-    `text_column` is `text` if None, or the one that the index was made of. Rows without a label are left out.
-
-    Raises:
-        ValueError: If it cannot be read, a label is another one, a text is on both sides, or a side has too few.
+    `text_column` is `text` if None, or the one that the index was made of. Another label, a text on both sides, and too
+    few texts of a side are a ValueError.
     """
     source, dropped = open_source(path), Dropped()
     usual = ("text", index.facts["columns"]["text"])

@@ -49,7 +49,7 @@ Lens = Annotated[
 Statements = Annotated[list[str] | None, typer.Argument(metavar="STATEMENT", help="Each in quotes.")]
 StatementFile = Annotated[
     Path | None,
-    typer.Option("-f", "--file", help=".txt with a statement a line, or a table with a column 'statement'."),
+    typer.Option("-f", "--file", help=".txt with a statement a line, or a table with 'statement' (and 'target')."),
 ]
 Table = Annotated[str | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")]
 
@@ -189,8 +189,7 @@ def ask(
         raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
     opened = _open(index, model, lens)
     texts = read_coded(opened, coded, text_column, label_column) if coded else None
-    fold = near_duplicates == "fold"
-    hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
+    hits = (duplicates.ask if near_duplicates == "fold" else type(opened).ask)(opened, asked, top, threshold)
     judged = []
     if judge:
         from modeling.search.judge import Judge
@@ -218,10 +217,7 @@ def align(
     index: Folder,
     statements: Statements = None,
     side: Annotated[str | None, typer.Option(metavar="GROUP", help="Group whose view the statements state.")] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("-f", "--file", help=".txt with a statement a line, or a table with 'statement' and 'target'."),
-    ] = None,
+    file: StatementFile = None,
     thresholds: Annotated[
         str, typer.Option(metavar="START:STOP:STEP", help="Lowest similarities of a match, also as A,B,C.")
     ] = THRESHOLDS,
@@ -315,7 +311,8 @@ def axis(
         else:
             from modeling.search.plots import plot_axis
 
-            plot_axis(result, path, f"{opened.label}: two opposite statements")
+            title = f"{index.resolve().name}, {Path(opened.facts['model'] or 'a model').name}"
+            plot_axis(result, path, f"{title}: two opposite statements")
             print(f"drawn to {path}")
 
 

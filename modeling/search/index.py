@@ -20,7 +20,6 @@ from filelock import FileLock
 
 from dataset_scripts.base.cli import suggest
 from dataset_scripts.base.files import read_json, space, write_json
-from modeling.search import nearest
 from modeling.search.texts import MAX_CHARACTERS, Collection, clean, read_texts
 
 if TYPE_CHECKING:
@@ -38,35 +37,26 @@ PROBED = (
     "Why does nobody ask the children?",
 )
 TOLERANCE = 5e-3  # between vectors of the same text on two machines; other models are ten times as far apart
+BLOCK = 65_536  # vectors of which the best are chosen, or that are added, at once: 100 MB of MiniLM's
+ROWS_AT_ONCE = 2_048  # that are multiplied: in single precision they stay in the processor's cache
 
 
 class Index:
     """Texts, their groups, and the vectors of every distinct text. Made by `Index.build` or `Index.open`.
 
-    Of an adapted model, texts are seen through two lenses (`modeling.search.lenses`): its base chooses by topic, and it
-    orders by side. Any other model is a lens of its own.
-
-    The folder holds `index.json` (facts: model, sources, counts, and which subfolder is the index) and that subfolder
-    with `vectors.npy` (a row per distinct text: its vector; of two lenses the side's, the topic's and the crowding;
-    float32, or float16 where an engine embedded) and `rows.arrow` (the rows with a text: `row` of the source, `id`,
-    `group`, and `text`, a dictionary whose codes are the numbers of the vectors). Both are memory-mapped. A build makes
-    a new subfolder and then replaces `index.json`: whoever has the old one open goes on reading it as a whole.
-
-    A subclass changes how a statement is encoded (`encode`), or what it is compared with (`embeddings`).
-
-    Examples:
-        >>> index = Index.build("tweets.csv", "tweets", group="party")  # doctest: +SKIP
-        >>> index = Index.open("tweets")  # doctest: +SKIP
-        >>> index.ask("Trams should be free.", top=2)[["similarity", "text"]]  # doctest: +SKIP
-        >>> index.align([("Trams should be free.", "GREEN")], thresholds=[0.5, 0.6])  # doctest: +SKIP
-        >>> index.axis(["I support free trams."], ["I oppose free trams."]).groups  # doctest: +SKIP
+    Of an adapted model, texts are seen through two lenses (`modeling.search.lenses`), topic and side; any other model
+    is a lens of its own. The folder holds `index.json` (facts, and which subfolder is the index) and that subfolder
+    with `vectors.npy` (a row per distinct text; of two lenses the side's vector, the topic's and the crowding; float32,
+    or float16 where an engine embedded) and `rows.arrow` (`row` of the source, `id`, `group`, and `text`, a dictionary
+    whose codes are the numbers of the vectors). Both are memory-mapped. A build makes a new subfolder and then replaces
+    `index.json`: whoever has the old one open goes on reading it as a whole.
     """
 
     side: float | None = None  # weight of the side's cosine beside the topic's; None: that of `ask`
 
     def __init__(self, folder: Path, facts: dict[str, Any], model: Any = None, lens: Lens | None = None) -> None:
         self.folder, self.facts, self._model = folder, facts, model
-        self.lenses = facts.get("lenses", 1)  # those of an older version have one
+        self.lenses: int = facts["lenses"]
         self.lens: Lens = lens or ("both" if self.lenses == 2 else "side")
         self._part, d = folder / facts["generation"], facts["dimension"]
         self._stored = np.load(self._part / VECTORS, mmap_mode="c")  # nothing is written; torch takes no "r"
@@ -79,15 +69,12 @@ class Index:
 
     @classmethod
     def open(cls, folder: str | Path, model: Any = None, lens: Lens | None = None) -> Self:
-        """Opens a finished index. Nothing large is read before it is asked for.
+        """Opens a finished index; a ValueError if there is none, it is unfinished or damaged, or has not this lens.
 
         Args:
             folder: Written by `build`.
             model: Where its model is now, if no longer under the name that the index records; or the model itself.
             lens: What questions go by: `topic`, `side`, or `both`, the default where the index has two.
-
-        Raises:
-            ValueError: If there is no such index, an unfinished or damaged one, or it has not this lens.
         """
         folder = Path(folder).expanduser()
         facts = _facts(folder)
@@ -95,7 +82,7 @@ class Index:
             raise ValueError(f"{folder} is not finished: give the command that makes it again, it continues")
         if facts is None:
             raise ValueError(f"{folder} is no index: make one with opinion embed SOURCE -o {folder}")
-        if lens in ("both", "topic") and facts.get("lenses", 1) == 1:
+        if lens in ("both", "topic") and facts["lenses"] == 1:
             cure = "embed it with an adapted model, such as stance-minilm, and --lens both"
             raise ValueError(f"--lens {lens}: {folder} has one lens alone, that of its model; {cure}")
         try:
@@ -130,18 +117,11 @@ class Index:
             model: See `modeling.base.models.load_model`; or a model, with `encode_query` and `encode_document`. One
                 that ranks by more than its embeddings has an `index_encoder`, whose vectors are kept instead.
             batch_size: Texts per forward pass.
-            overwrite: Discard an index of other texts or another model; texts that it has by the same model are not
-                embedded again.
-            lens: `side` for the model alone, in half the time and space; `both` for its base beside it, if there is
-                an adapter by that name.
+            overwrite: Discard an index of other texts or another model.
+            lens: `side` for the model alone, in half the time and space; `both` for its base beside it, if it has one.
             engine: Embed a model that is given by its name with the engine of this process (`modeling.search.scale`),
-                to vectors of half precision, which stay beside the index as Parquet files, too.
-            workers: Of the engine; by default one for each GPU, or else each core.
-            backend: With `precision`, what computes a model that is given by name, now and when the index is asked;
-                see `modeling.base.models.load_model`.
-
-        Raises:
-            ValueError: If the source cannot be read, or `out` holds something else; the message says what.
+                to vectors of half precision, by so many `workers`.
+            backend: With `precision`, what computes a model that is given by name; see `load_model`.
         """
         folder = Path(out).expanduser()
         if folder.exists() and not folder.is_dir():
@@ -213,7 +193,7 @@ class Index:
         if same and not by_engine:
             known = pc.index_in(texts, value_set=old.texts).drop_null().to_numpy()
             width = old.lenses * old.facts["dimension"]  # without the crowding, which is of a whole collection
-            for block in np.split(known, range(nearest.BLOCK, len(known), nearest.BLOCK)):
+            for block in np.split(known, range(BLOCK, len(known), BLOCK)):
                 vectors.put(old.texts.take(pa.array(block)).to_pylist(), old._stored[block, :width].astype(np.float32))
         embedded = by_engine(texts) if by_engine else vectors(texts.to_pylist(), batch_size)
         with space(folder):
@@ -235,11 +215,6 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.vectors)
-
-    @property
-    def label(self) -> str:
-        """Folder and model, without where they lie."""
-        return f"{self.folder.resolve().name}, {Path(self.facts['model'] or 'a model').name}"
 
     @cached_property
     def texts(self) -> pa.LargeStringArray:
@@ -337,31 +312,43 @@ class Index:
 
     def dots(self, queries: np.ndarray) -> np.ndarray:
         """Dot products of query vectors with all texts', by blocks of the memory map; shape (queries, m)."""
-        dots = nearest.dots(self.embeddings, 0, len(self), queries)
-        return np.clip(dots, -1.0, 1.0, out=dots)
+        return np.clip(dots := self._dots(queries, 0, len(self)), -1.0, 1.0, out=dots)
+
+    def _dots(self, queries: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """Dot products of queries with the texts between two numbers, shape (queries, stop - start), float32."""
+        dots = np.empty((len(queries), stop - start), np.float32)
+        for first in range(start, stop, ROWS_AT_ONCE):
+            last = min(first + ROWS_AT_ONCE, stop)
+            np.matmul(queries, self.embeddings(slice(first, last)).T, out=dots[:, first - start : last - start])
+        return dots
+
+    def nearest(self, queries: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers and dot products of the `top` texts for each query, best first; shapes (queries, top)."""
+        numbers, dots = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
+        for start in range(0, len(self), BLOCK):
+            block = self._dots(queries, start, min(start + BLOCK, len(self)))
+            best = np.argpartition(-block, min(top, block.shape[1]) - 1, axis=1)[:, :top]
+            numbers = np.hstack([numbers, start + best])
+            dots = np.hstack([dots, np.take_along_axis(block, best, 1)])
+            best = np.lexsort([numbers, -dots])[:, :top]
+            numbers, dots = np.take_along_axis(numbers, best, 1), np.take_along_axis(dots, best, 1)
+        return numbers, dots
 
     def ask(self, statements: str | Sequence[str], top: int = 10, threshold: float | None = None) -> pd.DataFrame:
         """The texts most similar to each statement, by exact search through the lens of the index.
 
-        Args:
-            statements: One or several.
-            top: Texts per statement at most.
-            threshold: Lowest similarity of a match, in [-1, 1]; none if None.
+        `top` texts per statement at most, with a similarity of at least `threshold`, in [-1, 1]. An empty statement is
+        a ValueError.
 
         Returns:
             `statement`, `rank` (from 1), `similarity`, of both lenses `topic` and `side` (the cosines that it weighs),
-            and what `carriers` says of the text.
-
-        Raises:
-            ValueError: If a statement is empty.
+            and what `with_carriers` says of the text.
         """
         statements = as_list(statements)
         vectors = self._by_model(statements, "query")
-        numbers, similarities = nearest.exact(self.embeddings, len(self), self._seen(vectors), top)
+        numbers, similarities = self.nearest(self._seen(vectors), top)
         alone = [self.through(lens) for lens in ("topic", "side") if self.lens == "both"]
-        parts = {}
-        for each in alone:
-            parts[each.lens] = np.einsum("nkd,nd->nk", each.embeddings(numbers), each._seen(vectors))
+        parts = {each.lens: np.einsum("nkd,nd->nk", each.embeddings(numbers), each._seen(vectors)) for each in alone}
         hits = pd.DataFrame(
             {
                 "statement": np.repeat(np.array(statements, object), numbers.shape[1]),
@@ -375,33 +362,22 @@ class Index:
         return self.with_carriers(hits)
 
     def with_carriers(self, hits: pd.DataFrame) -> pd.DataFrame:
-        """Hits with what `carriers` says of their texts in the place of the column `vector`."""
-        return hits.merge(self.carriers(hits["vector"].unique()), on="vector", how="left").drop(columns="vector")
+        """Hits with their texts, and the rows that carry these, in the place of the column `vector`, their numbers.
 
-    def carriers(self, numbers: np.ndarray) -> pd.DataFrame:
-        """Texts by their numbers, and the rows that carry them.
-
-        Args:
-            numbers: Distinct ones, shape (k,).
-
-        Returns:
-            `vector` (the number), `text`, `rows` (how many), `rows_GROUP` for each group (of rows with a group), and
-            `id` and `row` of the first; k rows.
+        `text`, `rows` (how many), `rows_GROUP` for each group (of rows with a group), and `id` and `row` of the first.
         """
-        numbers = np.asarray(numbers, np.int64)
+        numbers = hits["vector"].to_numpy(np.int64)
         rows = self.rows[self.rows["vector"].isin(numbers)]
         counts = pd.crosstab(rows["vector"], rows["group"]).reindex(numbers, fill_value=0)
         first = rows.drop_duplicates("vector").set_index("vector").loc[numbers]
-        return pd.DataFrame(
-            {
-                "vector": numbers,
-                "text": self.texts.take(pa.array(numbers)).to_pylist(),
-                "rows": rows.groupby("vector").size().loc[numbers].to_numpy(),
-                **{f"rows_{name}": counts[name].to_numpy() if name in counts else 0 for name in self.groups},
-                "id": first["id"].astype(object).where(first["id"].notna(), None).to_numpy(),
-                "row": first["row"].to_numpy(),
-            }
-        )
+        carriers = {
+            "text": self.texts.take(pa.array(numbers)).to_pylist(),
+            "rows": rows.groupby("vector").size().loc[numbers].to_numpy(),
+            **{f"rows_{name}": counts[name].to_numpy() if name in counts else 0 for name in self.groups},
+            "id": first["id"].astype(object).where(first["id"].notna(), None).to_numpy(),
+            "row": first["row"].to_numpy(),
+        }
+        return hits.drop(columns="vector").assign(**carriers).reset_index(drop=True)
 
     def align(
         self, queries: Iterable[tuple[str, str]], thresholds: Iterable[float] = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -445,8 +421,8 @@ def probe(model: Any) -> np.ndarray:
 
 
 def _runtime(facts: dict[str, Any]) -> tuple[str, str]:
-    """Backend and precision of an index; one of before there was a choice has torch's."""
-    return facts.get("backend", "torch"), facts.get("precision", "fp32")
+    """Backend and precision of an index."""
+    return facts["backend"], facts["precision"]
 
 
 def _load(model: Any, lenses: int, backend: str, precision: str) -> Any:
@@ -473,7 +449,7 @@ def _save(file: Any, vectors: np.ndarray, lenses: int) -> None:
     shape = (len(vectors), vectors.shape[1] + 1)
     header = {"descr": vectors.dtype.str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
-    for block in with_crowding(vectors, nearest.BLOCK):
+    for block in with_crowding(vectors, BLOCK):
         file.write(block.astype(vectors.dtype).tobytes())
 
 
@@ -505,7 +481,7 @@ def _differences(stored: dict[str, Any], facts: dict[str, Any], unlike: str | No
 
 def _facts(folder: Path) -> dict[str, Any] | None:
     facts = read_json(folder / FACTS)
-    if facts is not None and "generation" not in facts:
+    if facts is not None and "precision" not in facts:
         raise ValueError(f"{folder} is an index of an older version: embed the texts again into another folder")
     return facts
 

@@ -23,11 +23,7 @@ LABELS = ("contradiction", "neutral", "entailment")  # of a model of inference, 
 class Judge:
     """A cross-encoder of inference, whose labels are those of `LABELS`, or one with a single score, high for agreement.
 
-    Args:
-        source: A folder or a Hub id.
-
-    Raises:
-        ValueError: If it cannot be loaded, has no trained head for pairs, or other labels.
+    The source is a folder or a Hub id; a ValueError if it cannot be loaded, or has no such head.
     """
 
     def __init__(self, source: str | Path) -> None:
@@ -58,10 +54,8 @@ class Judge:
     def calibrate(self, coded: Coded, statement: str) -> pd.DataFrame:
         """Fits the odds of agreeing against opposing to texts coded as for or against the statement (Platt, 1999).
 
-        scikit-learn's regularisation, on odds of unit deviation, keeps few texts from being taken for certain.
-
-        Returns:
-            How well the odds order these texts, which calibration leaves as it is; see `validation.measure`.
+        How well the odds order these texts, see `validation.measure`, calibration leaves as it is. Regularisation, of
+        odds of unit deviation, keeps few texts from being taken for certain.
         """
         logits = self.logits(coded.texts, [statement] * len(coded.texts))
         odds = logits[:, 2] - logits[:, 0]

@@ -26,14 +26,9 @@ ROWS = 4_096  # compared with the sample at once: 80 MB
 
 
 class TwoLenses(SentenceTransformer):
-    """An adapted encoder beside its base: a text is tokenised once, and read by both.
+    """An adapted encoder (`side`, taken over) beside its base: a text is tokenised once, and read by both.
 
-    Vectors have 2 d numbers: the unit vector of the side, from the adapted encoder, then that of the topic, from the
-    base.
-
-    Args:
-        side: The adapted encoder, which says how texts are tokenised; taken over.
-        topic: Its base, of the same dimension d.
+    Vectors have 2 d numbers: the unit vector of the side, from the adapted encoder, then that of the topic.
     """
 
     lenses = 2
@@ -94,11 +89,9 @@ def weigh(vectors: np.ndarray, side: float = SIDE, crowded: float = CROWDED) -> 
 def crowding(vectors: np.ndarray) -> np.ndarray:
     """How much a collection crowds around a text: its mean cosine with its nearest, less that of all texts.
 
-    A text that is near to much of a collection is near to many statements, too, most of which it does not answer. Its
-    own crowding is taken off its cosines (Conneau et al., 2018, section 2.3, CSLS; there of 10 neighbours and half the
-    weight). Here the neighbours are the 50 nearest of a sample of 5,000, so that copies of a text, which are few in a
-    sample, do not make it crowded, and a million texts take two minutes. Unit vectors of the topic, shape (m, d) ->
-    (m,), of mean 0.
+    A text that is near to much of a collection is near to many statements, too, most of which it does not answer
+    (Conneau et al., 2018, section 2.3, CSLS; there of 10 neighbours and half the weight). Of a sample of 5,000, copies
+    of a text do not make it crowded, and a million texts take two minutes. Unit vectors of the topic, (m, d) -> (m,).
     """
     sample = np.sort(np.random.default_rng(0).choice(len(vectors), min(len(vectors), SAMPLE), replace=False))
     others, count = np.asarray(vectors[sample], np.float32).T, max(1, min(NEIGHBOURS, len(sample) - 1))

@@ -23,10 +23,7 @@ WIDTH = 62  # characters of a line of a label
 
 
 def plot_axis(axis: Axis, path: Path, title: str) -> None:
-    """Draws the similarity of texts to two opposite sides, and the axis score, by group.
-
-    Points are a seeded sample of `MOST_POINTS` rows, densities and means are of all.
-    """
+    """Draws the similarity of texts, at most `MOST_POINTS`, to two opposite sides, and the axis score, by group."""
     labels = _groups(axis.texts)
     groups = set(axis.texts["group"].dropna())
     names = sorted(labels.value_counts().index, key=lambda name: name not in groups)  # those that are none last

@@ -26,16 +26,12 @@ def align(index: Any, queries: Sequence[tuple[str, str]], thresholds: Sequence[f
     """Alignment precision of (statement, group whose view it states) (Ghafouri et al., 2024, section 5.3, table 4).
 
     A row of the source counts as one, so a text that ten accounts post counts ten times; rows without a group are left
-    out. The interval takes rows for independent draws, which copies and threads are not: read it as the least
-    uncertainty there is.
+    out. The interval takes rows for independent draws: read it as the least uncertainty there is.
 
     Returns:
-        One row per statement and threshold: `statement`, `target`, `threshold`, `retrieved` (rows at or above it),
-        `precision` (share of the target among them; missing if there are none), `low` and `high` (its 95 % interval,
-        Wilson), `base_rate` (share of the target among all rows with a group), and per group `retrieved_GROUP`.
-
-    Raises:
-        ValueError: If a threshold lies outside [-1, 1].
+        One row per statement and threshold, in [-1, 1]: `statement`, `target`, `threshold`, `retrieved` (rows at or
+        above it), `precision` (share of the target among them; missing if there are none), `low` and `high` (its 95 %
+        interval, Wilson), `base_rate` (of the target among all rows with a group), and per group `retrieved_GROUP`.
     """
     thresholds = sorted(set(map(float, thresholds)))
     groups = index.groups
@@ -47,12 +43,12 @@ def align(index: Any, queries: Sequence[tuple[str, str]], thresholds: Sequence[f
         cosines = index.dots(query[None])[0][vectors].astype(np.float64)
         for threshold in thresholds:
             result = alignment_precision(cosines, labels, target=target, threshold=threshold)
-            low = high = float("nan")
+            ends = (np.nan, np.nan)
             if result["retrieved"]:
-                interval = binomtest(result["counts"][target], result["retrieved"]).proportion_ci(method="wilson")
-                low, high = interval.low, interval.high
+                ends = binomtest(result["counts"][target], result["retrieved"]).proportion_ci(method="wilson")
             row = {"statement": statement, "target": target, "threshold": threshold, "retrieved": result["retrieved"]}
-            row |= {"precision": result["precision"], "low": low, "high": high, "base_rate": result["base_rate"]}
+            row |= {"precision": result["precision"], "low": ends[0], "high": ends[1]}
+            row |= {"base_rate": result["base_rate"]}
             table.append(row | {f"retrieved_{group}": result["counts"][group] for group in groups})
     return pd.DataFrame(table).astype({"precision": float})
 
@@ -73,10 +69,8 @@ class Axis:
     # second, auroc, low and high (its 95 % interval), see `axis`; with coded texts `coded_texts`: source, left_out,
     # learned, what `validation.Errors` says, and of a learned axis `stated` (as (all) of `measured`) and `advantage`
     facts: dict[str, Any]
-    # of first - second, see `validation.difference`; None where there are not two groups
-    difference: pd.DataFrame | None = None
-    # how well the axis orders texts coded by hand, see `validation.measure`; None without such
-    measured: pd.DataFrame | None = None
+    difference: pd.DataFrame | None = None  # of two groups, see `validation.difference`
+    measured: pd.DataFrame | None = None  # by texts coded by hand, see `validation.measure`
     # where a side has several wordings, the axis of each pair alone: for, against, auroc_groups (of first above second)
     # and auroc_coded (of the coded texts for above those against), each where there is what it is of
     wordings: pd.DataFrame | None = None
@@ -138,8 +132,7 @@ def axis(
       `positive` equals `negative`; the division makes axes comparable whose sides lie more or less close together;
     - `relevance` = the larger of `positive` and `negative`: low for a text on something else, whose score is noise.
 
-    A score of 0 is no neutral stance: wordings differ in more than their view, so that a whole collection may lie on
-    one side of it. Compare groups, or texts, with each other, and give several wordings a side.
+    A score of 0 is no neutral stance, since wordings differ in more than their view: compare groups with each other.
 
     AUROC is the probability that a random row of the `first` group (the largest of the index) scores above a random
     one of the `second` largest, ties counting half: 0.5 where the groups do not differ, above where the first is nearer
@@ -152,10 +145,6 @@ def axis(
         coded: Texts coded by hand, on which the axis is measured, and by which the groups' difference is corrected.
         learn: The score is the distance from the boundary that is learned from the coded texts, see `validation.learn`.
             These texts themselves are placed, and it is measured, by axes that were learned without them.
-
-    Raises:
-        ValueError: If a side is empty, both sides are the same to the model, no text is relevant enough, too few coded
-            ones are, or an axis is to be learned from none.
     """
     if not positive or not negative:
         raise ValueError("an axis needs a statement on either side: --for and --against")
@@ -179,7 +168,12 @@ def axis(
         )
     measured, errors, facts, vectors = None, None, {}, None
     if coded is not None:
-        coded, vectors, numbers, scores = _on_topic(index, coded, sides, least)
+        vectors, numbers = validation.embed(index, coded.texts)
+        of_sides = sides @ vectors.T
+        kept = of_sides.max(axis=0) >= least
+        coded = coded.keep(kept, "less similar than --min-similarity")
+        coded.check()
+        vectors, numbers, scores = vectors[kept], numbers[kept], _stated(of_sides[:, kept], length)
         groups, known = validation.groups_of(index, numbers), numbers >= 0
         facts = {"source": coded.source, "left_out": coded.left_out, "learned": learn}
         if learn:
@@ -209,19 +203,6 @@ def axis(
     if len(positive) + len(negative) > 2:
         result.wordings = _wordings(index, result, wordings, numbers, vectors, coded)
     return result
-
-
-def _on_topic(
-    index: Any, coded: Coded, sides: np.ndarray, least: float
-) -> tuple[Coded, np.ndarray, np.ndarray, np.ndarray]:
-    """Coded texts that are relevant enough, their vectors, numbers and scores on the axis between the sides."""
-    vectors, numbers = validation.embed(index, coded.texts)
-    cosines = sides @ vectors.T
-    kept = cosines.max(axis=0) >= least
-    coded = coded.keep(kept, "less similar than --min-similarity")
-    coded.check()
-    scores = _stated(cosines[:, kept], float(np.linalg.norm(sides[0] - sides[1])))
-    return coded, vectors[kept], numbers[kept], scores
 
 
 def _wordings(

@@ -75,14 +75,12 @@ class Counts:
 
 @dataclass(frozen=True)
 class Collection:
-    """The kept rows of a source, with what is to be known of it.
-
-    `rows` has `row` (number in the source, from 0, dropped rows included), `id` and `group` (None where missing), and
-    `text`, a dictionary of the distinct texts in the order of their first appearance.
-    """
+    """The kept rows of a source, with what is to be known of it."""
 
     source: str
     columns: dict[str, str | None]  # text, group and id -> column of the source, None where there is none
+    # `row` (number in the source, from 0, dropped rows included), `id` and `group` (None where missing), and `text`, a
+    # dictionary of the distinct texts in the order of their first appearance
     rows: pa.Table
     counts: Counts
     digest: str  # of all rows
@@ -99,7 +97,7 @@ def read_texts(
     max_characters: int = MAX_CHARACTERS,
     usual: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Collection:
-    """Reads a source of texts whole, cleaned and counted.
+    """Reads a source of texts whole, cleaned and counted; a ValueError says why it cannot be, and the cure.
 
     Args:
         source: A file (`ENDINGS`), a folder of Parquet files or one written by `opinion corpus build`, `demo`, a data
@@ -111,10 +109,6 @@ def read_texts(
         encoding: Of a CSV or TSV file.
         max_characters: Longer texts are cut.
         usual: Columns to take for those that are None, if the source has them.
-
-    Raises:
-        ValueError: If it cannot be read, lacks a column or has it twice, or no text is left; the message says why, and
-            the cure.
     """
     opened = open_source(source, config, split, encoding)
     usual = {name: column for name, column in usual.items() if column in opened.columns}
@@ -358,10 +352,7 @@ def clean(text: str, max_characters: int = MAX_CHARACTERS) -> tuple[str, list[st
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is probably not in English: letters of another script than Latin, or few English stop words.
-
-    Latin texts of fewer than `ENOUGH_WORDS` words are taken for English, since their stop words do not tell.
-    """
+    """Whether a text is probably not in English: of another script than Latin, or of many words but few stop words."""
     if not text.isascii() and 2 * len(_OTHER_SCRIPT.findall(text)) > len(_LETTER.findall(text)):
         return True
     return text.count(" ") >= ENOUGH_WORDS - 1 and not is_english(text)

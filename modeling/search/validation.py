@@ -49,9 +49,8 @@ def learn(vectors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float, n
         `REPEATS` stratified divisions into `FOLDS`, shape (n,).
     """
     held_out = np.zeros(len(labels))
-    for train, test in RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=SEED).split(
-        vectors, labels
-    ):
+    folds = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS, random_state=SEED)
+    for train, test in folds.split(vectors, labels):
         direction, offset = _boundary(vectors[train], labels[train])
         held_out[test] += (vectors[test] @ direction + offset) / REPEATS
     return *_boundary(vectors, labels), held_out
@@ -90,10 +89,6 @@ def rogan_gladen(share: Any, sensitivity: Any, specificity: Any) -> Any:
 
     p = (share + specificity - 1) / (sensitivity + specificity - 1), cut to [0, 1]; missing where a classifier is no
     better than chance (Rogan and Gladen, 1978, "Estimating prevalence from the results of a screening test", eq. 1).
-
-    Examples:
-        >>> round(float(rogan_gladen(0.5, 0.8, 0.9)), 3)  # (0.5 - 0.1) / 0.7
-        0.571
     """
     better = np.asarray(sensitivity) + specificity - 1
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,7 +111,7 @@ class Errors:
 
     @classmethod
     def of(cls, scores: np.ndarray, labels: np.ndarray) -> Errors:
-        """Counts them; scores and labels of the coded texts, shape (n,), two of either side at least."""
+        """Those of the coded texts, by scores and labels of shape (n,), two of either side at least."""
         cut, others = 0.0, np.zeros(len(labels))
         for side in (labels, ~labels):
             total, size = scores[side].sum(), side.sum()
@@ -138,16 +133,13 @@ class Errors:
 def difference(one: pd.DataFrame, other: pd.DataFrame, errors: Errors | None = None) -> pd.DataFrame:
     """By how much a group lies nearer to the side for than another one, with bootstrap intervals.
 
-    Distinct texts are drawn with all rows that carry them, since copies are no independent opinions.
+    Distinct texts are drawn with all rows that carry them, since copies are no independent opinions. Columns are
+    `difference` (what of), the groups' values `first` and `second`, `estimate` (first - second), `low`, `high` (95 %).
 
     With `errors` come the shares of rows that are for, as classified and corrected by `rogan_gladen`. Corrected
     intervals are of the bootstrap over both samples, the groups' texts and the coded ones. They take every text to be
     for or against, and the axis to err alike in both groups, which the AUROC within groups may contradict. A draw where
     the axis is no better than chance says nothing: one half of them count as -1, the others as 1.
-
-    Returns:
-        `difference` (what of), the two groups' values `first` and `second`, `estimate` (first - second), `low` and
-        `high` (95 %).
     """
     random, cut = np.random.default_rng(SEED), np.inf if errors is None else errors.cut
     found, drawn = zip(*(_mean_and_share(each, cut, random) for each in (one, other)), strict=True)

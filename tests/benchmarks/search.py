@@ -113,19 +113,20 @@ def asking(sizes: list[int], model: str) -> None:
 
 def comparing(sizes: list[int], model: str) -> None:
     """Finds the 200 nearest of a collection's vectors, invented, on disk in half precision and of MiniLM's size."""
-    from modeling.search import nearest
-    from modeling.search.index import Index
+    from modeling.search.index import BLOCK, Index
 
     draw, dimension = np.random.default_rng(0), 384
     for size in sizes:
         with tempfile.NamedTemporaryFile() as file:
             vectors = np.memmap(file, np.float16, "w+", shape=(size, dimension))
-            for start in range(0, size, nearest.BLOCK):
-                vectors[start : start + nearest.BLOCK] = draw.random((min(nearest.BLOCK, size - start), dimension))
-            of = SimpleNamespace(_stored=vectors, _columns=slice(None))
+            for start in range(0, size, BLOCK):
+                vectors[start : start + BLOCK] = draw.random((min(BLOCK, size - start), dimension))
+            index = Index.__new__(Index)
+            index.vectors = index._stored = vectors
+            index.lens, index.facts = "side", {"dimension": dimension}
             for count in (1, 20):
                 asked = draw.random((count, dimension), np.float32)
-                time = seconds(lambda: nearest.exact(lambda rows: Index.embeddings(of, rows), size, asked, 200), 5)  # noqa: B023
+                time = seconds(lambda: index.nearest(asked, 200), 5)  # noqa: B023
                 print(f"{size:,} vectors, {count} statements: {time:.3f} s")
 
 

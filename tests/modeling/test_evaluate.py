@@ -17,11 +17,8 @@ def opinion(*words):
     ("words", "message"),
     [
         (["bundled", "--similarty", "x"], "there is no --similarty; did you mean --similarity?"),
-        (["bundled", "--system", "stances"], "did you mean 'stance'?"),
         (["bundled", "--inference", "/nowhere/sick"], "--inference: there is no folder /nowhere/sick; build it with"),
-        (["bundled", "-o", "README.md"], "-o README.md is a file: name a folder"),
         (["bundled", "--pit", "demo"], "--pit is no data of stance, which has --on, --stance, --similarity,"),
-        (["stance-minilmm"], "did you mean 'stance-minilm'?"),
     ],
 )
 def test_wrong_words(root, monkeypatch, words, message):
@@ -88,22 +85,7 @@ def test_two_models(words, tiny_base, other, tmp_path, monkeypatch):
     assert opinion(*words(tiny_base, other, out=None)).stdout.strip() == text.split("![")[0].strip()
 
 
-def test_without_a_base_and_without_a_folder(words, other, tmp_path):
-    line = words(other, base="none", similarity="none", alignment="none", inference="none", out=None)
-    done = opinion(*line, "--max-rows", 20)
-    assert cells(done.stdout, "measure")[0] == ["random-1"]
-    assert "filtered by it: bundled. Samples of at most 20 rows." in done.stdout
-    assert "tiny-debates (test), 20 rows." in done.stdout
-    assert not (tmp_path / "out").exists()
-
-
 def test_debates_that_are_not_in_the_data_cannot_be_left_out(words, other, tmp_path):
     (tmp_path / "near.csv").write_text("corpus,group\nkialo,7\n")
     done = opinion(*words(other, out=None), "--without-motions", tmp_path / "near.csv")
     assert done.exit_code == 2 and "no group of the test data is in it; it lists groups of kialo" in done.stderr
-
-
-def test_a_source_that_cannot_be_loaded_ends_it_before_anything_is_embedded(words, other, tmp_path):
-    done = opinion(*words(other, alignment="org/tweets"))
-    assert done.exit_code == 2 and "error: 'org/tweets' (tweets) could not be loaded" in done.stderr
-    assert not (tmp_path / "out").exists() and not (tmp_path / "cache" / "embeddings").exists()

@@ -6,27 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 import yaml
-from sentence_transformers import CrossEncoder
+from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
 from dataset_scripts.base.schema import COUNTERS
 from dataset_scripts.base.sources import has_config, load_split
 from metrics.counterargument_accuracy.counterargument_accuracy import accuracy_interval, group_numbers
 from modeling.base.evaluation import texts
-from modeling.base.models import identity, labels, load_model
+from modeling.base.models import labels, load_model
 from modeling.base.plots import dots
 from modeling.base.results import by_model, memory
-from modeling.bipolar.baselines.encoders import load_cross_encoder, predict_pairs
 from modeling.bipolar.baselines.words import SimpleSD
 from modeling.bipolar.candidates import SETTINGS, Candidates, sample
-from modeling.bipolar.evaluation import CLASSIFICATION, SHORTLISTS, LogOdds, Ranked, rank_all, retrieval
-from modeling.bipolar.files import heads_of
+from modeling.bipolar.evaluation import CLASSIFICATION, SHORTLISTS, Ranked, rank_all, retrieval
+from modeling.bipolar.heads import heads_of
 
 VERSION = 3  # of what is kept: one more where the same models and texts give other figures
 BLOCK = 64  # points between two that are kept
@@ -56,11 +54,7 @@ class Split:
 
 
 def read_splits(source: str, cache: Path) -> list[Split]:
-    """The test data of a source, of the splits that it has.
-
-    Raises:
-        ValueError: If there is no such configuration or split, a column is missing, it is empty, or a value is no text.
-    """
+    """The test data of a source, of the splits that it has; a ValueError if a column is missing, or a value no text."""
     splits = []
     for name in [name for name in CONFIGS if has_config(source, CONFIGS[name])] or CONFIGS:
         rows, where = load_split(source, CONFIGS[name], "test", cache), f"{source} ({CONFIGS[name]}, test)"
@@ -71,34 +65,28 @@ def read_splits(source: str, cache: Path) -> list[Split]:
     return splits
 
 
-def load_models(names: Sequence[str]) -> dict[str, Any]:
-    """Name -> model: a SentenceTransformer, or behind a "+", where it re-ranks, one with heads or a CrossEncoder."""
-    models: dict[str, Any] = {}
+def load_models(names: Sequence[str]) -> dict[str, SentenceTransformer]:
+    """Name -> model of those that names, "A" or "A+B", are made of; a ValueError if B has no heads to re-rank by."""
+    models = {part: load_model(part) for part in dict.fromkeys("+".join(names).split("+")) if part not in ("", WORDS)}
     for name in names:
-        retriever, _, reranker = name.partition("+")
-        if retriever != WORDS and retriever not in models:
-            models[retriever] = load_model(retriever)
-        if reranker and reranker not in models:
-            try:
-                models[reranker] = load_cross_encoder(reranker)
-            except (OSError, ValueError) as error:
-                models[reranker] = load_model(reranker)
-                if heads_of(models[reranker]) is None:
-                    raise ValueError(
-                        f"--model {name}: {reranker} re-ranks nothing: it has no heads; {error}"
-                    ) from error
+        if (reranker := name.partition("+")[2]) and heads_of(models[reranker]) is None:
+            raise ValueError(f"--model {name}: {reranker} re-ranks nothing: it has no heads")
     return models
 
 
 def measure(
-    splits: Sequence[Split], names: Sequence[str], models: Mapping[str, Any], cache: Path, max_points: int | None = None
+    splits: Sequence[Split],
+    names: Sequence[str],
+    models: Mapping[str, SentenceTransformer],
+    cache: Path,
+    max_points: int | None = None,
 ) -> pd.DataFrame:
     """The figures of Simple-SD, BM25 and models; what was computed before comes from disk.
 
     Args:
         names: Of models, "A" or "A+B": A retrieves, and B re-ranks; a model with heads does both. A is also `bm25`.
         models: From `load_models`.
-        max_points: Sample of points for Simple-SD and cross-encoders, which read every pair; None: all.
+        max_points: Sample of points for Simple-SD, which reads every pair; None: all.
 
     Returns:
         One row a figure: `who`, `model` (what tables call it), `data` (a split, or "official, unseen": the points that
@@ -126,7 +114,11 @@ def measure(
 
 
 def _ranked(
-    candidates: Candidates, names: Sequence[str], models: Mapping[str, Any], cache: Path, max_points: int | None
+    candidates: Candidates,
+    names: Sequence[str],
+    models: Mapping[str, SentenceTransformer],
+    cache: Path,
+    max_points: int | None,
 ) -> Iterator[tuple[str, np.ndarray, Ranked]]:
     """What tables call a row, the numbers of its points, and what it ranks."""
     heads, vectors = labels(list(models)), cache / "embeddings"
@@ -142,15 +134,10 @@ def _ranked(
             similarities = queries @ documents.T
         label = heads.get(retriever, "BM25")
         if reranker:
-            label, model, points = f"{label} + {heads[reranker]}", models[reranker], every
-            if isinstance(model, CrossEncoder):
-                points, log_odds = some, _pair_scores(model, candidates, cache)
-            else:
-                log_odds = retrieval(model, candidates, vectors)[2]
-            part = candidates.take(points)
-            ranked = rank_all(part, similarities[points], log_odds, settings=("epa",))
+            log_odds = retrieval(models[reranker], candidates, vectors)[2]
+            ranked = rank_all(candidates, similarities, log_odds, settings=("epa",))
             ranked.hits = {name: hits for name, hits in ranked.hits.items() if name in CLASSIFICATION}
-            yield label, points, ranked
+            yield f"{label} + {heads[reranker]}", every, ranked
             continue
         yield label, every, rank_all(candidates, similarities)
         if log_odds is not None:
@@ -183,18 +170,6 @@ def bm25(candidates: Candidates) -> np.ndarray:
     index.index(words, show_progress=False)
     nothing = np.zeros(len(words), np.float32)
     return np.stack([index.get_scores(words[point]) if words[point] else nothing for point in candidates.points])
-
-
-def _pair_scores(model: CrossEncoder, candidates: Candidates, cache: Path) -> LogOdds:
-    """The scores of a point's pairs, kept for each point."""
-    kept, key = memory(cache).cache(_scores, ignore=["model"]), identity(model)
-    return lambda point, others: kept(
-        key, [(candidates.texts[point], candidates.texts[other]) for other in others], VERSION, model
-    )
-
-
-def _scores(key: str, pairs: list[tuple[str, str]], version: int, model: CrossEncoder) -> np.ndarray:
-    return predict_pairs(model, pairs)
 
 
 def printed() -> pd.DataFrame:

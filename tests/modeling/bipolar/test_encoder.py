@@ -13,14 +13,13 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from torch import nn
 
-from dataset_scripts.base.files import read_json, write_json, write_text
-from modeling.base import models, names
+from dataset_scripts.base.files import write_json, write_text
+from modeling.base import models
 from modeling.base import publish as hub
 from modeling.base.adapters import AdapterError, add_lora, save_adapter, save_merged
 from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.files import DESCRIPTION, WEIGHTS, attach_heads, encoder_of, heads_of, save_heads, with_heads
-from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.heads import DESCRIPTION, WEIGHTS, BipolarHeads, attach_heads, heads_of, save_heads
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors", "streets in winter"]
 HALF = {"rtol": 1e-2, "atol": 1e-2}  # adapters are saved in half precision
@@ -88,7 +87,7 @@ def outputs(encoder: BipolarEncoder) -> np.ndarray:
 # Saved and loaded
 
 
-@pytest.mark.parametrize(("shared", "normalised"), [(True, False), (True, True), (False, False)])
+@pytest.mark.parametrize(("shared", "normalised"), [(True, True), (False, False)])
 def test_a_merged_folder_is_a_sentence_transformer_and_a_bipolar_encoder(tiny_base, tmp_path, shared, normalised):
     backbone, model = trained(tiny_base, shared=shared, normalised=normalised)
     folder, heads = save_run(tmp_path / "run", backbone, model, 0.25), heads_of(model)
@@ -113,16 +112,6 @@ def test_a_merged_folder_is_a_sentence_transformer_and_a_bipolar_encoder(tiny_ba
         assert loaded.heads.fusion_weight == 0.25
         assert loaded.encoder.max_seq_length == 24  # that of the training, not the base's 48
         assert np.allclose(load_model(source).encode(TEXTS), documents, **HALF)
-
-
-def test_encoder_and_heads_share_the_weights_of_the_model(run, tiny_base):
-    whole = load_model(run[0])
-    assert encoder_of(run[1]) is run[1]  # as in training: heads that no module of it has
-    heads = heads_of(whole)
-    assert heads.query.weight is whole[3].sub_modules["query"][0].linear.weight
-    assert np.array_equal(with_heads(encoder_of(whole), heads).encode_query(TEXTS), whole.encode_query(TEXTS))
-    base = load_backbone(resolve(str(tiny_base), BUNDLED_ID))
-    assert heads_of(base) is None and encoder_of(base) is base
 
 
 # Ranking
@@ -191,32 +180,6 @@ def test_candidates_that_are_encoded_cost_no_forward_pass(by_hand):
         by_hand.rank(POINT, CANDIDATES, candidate_embeddings=u[:, :1])
 
 
-def test_certain_candidates_are_still_in_order(by_hand):
-    by_hand.heads.classifier.weight.data *= 1000  # log-odds of 600 and 800 both give a probability of 1
-    assert shown(by_hand.rank(POINT, CANDIDATES))[:3] == [("d", 1.0), ("b", 1.0), ("a", 1.0)]
-    by_hand.heads.classifier.weight.data *= 0  # nothing but equals: in the order of retrieval
-    assert [text for text, _ in shown(by_hand.rank(POINT, CANDIDATES))] == ["c", "a", "b", "d"]
-
-
-def test_nothing_to_rank_gives_nothing(by_hand):
-    assert by_hand.rank(POINT, []) == by_hand.rank(POINT, ["", POINT]) == []
-    assert by_hand.encode([]).shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"point": "  "}, "the point must be a text that is not empty"),
-        ({"candidates": "a"}, "candidates must be a list of texts, not one text"),
-        ({"candidates": ["a", None]}, r"candidates\[1\] is no text but NoneType"),
-        ({"weight": math.nan}, "weight must not be negative, got nan"),
-    ],
-)
-def test_what_cannot_be_ranked(by_hand, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        by_hand.rank(**{"point": POINT, "candidates": CANDIDATES} | arguments)
-
-
 # Refused
 
 
@@ -226,26 +189,18 @@ def change(path, weights, which=""):
     save_file({k: weights(t).contiguous() if k.startswith(which) else t for k, t in tensors.items()}, path)
 
 
-def describe(folder, **facts):
-    write_json(folder / DESCRIPTION, read_json(folder / DESCRIPTION) | facts)
-
-
 def other(tensor):
     return tensor + torch.linspace(-0.5, 0.5, tensor.numel()).reshape(tensor.shape)
 
 
 DAMAGE = {
     "no description": (lambda f: (f / DESCRIPTION).unlink(), "bipolar.json is missing|no heads"),
-    "part of a description": (lambda f: (f / DESCRIPTION).write_text("{}"), "bipolar.json has no 'dimension'"),
     "truncated": (
         lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-10]),
         "Error while deserializing|truncated",
     ),
     "NaN": (lambda f: change(f / WEIGHTS, lambda t: torch.full_like(t, torch.nan), "classifier"), "NaN|differ"),
-    "another classifier": (lambda f: change(f / WEIGHTS, other, "classifier"), "logits of the probe sentences differ"),
     "another retrieval": (lambda f: change(f / WEIGHTS, other, "query"), "queries of the probe|another one than"),
-    "another width": (lambda f: change(f / WEIGHTS, lambda t: t[..., :48], "norm"), "size mismatch for norm.weight"),
-    "foreign probes": (lambda f: describe(f, probes={"u": [[0.0] * 32] * 3}), "u of the probe sentences differ"),
 }
 MERGED = {
     "another native head": (
@@ -258,7 +213,7 @@ MERGED = {
 
 @pytest.mark.parametrize(
     ("part", "name"),
-    [(part, name) for name in DAMAGE for part in ("merged", "adapter")] + [("merged", n) for n in MERGED],
+    [*zip(("merged", "adapter") * 3, DAMAGE, strict=False), *(("merged", name) for name in MERGED)],
 )
 def test_a_damaged_or_foreign_head_is_refused(copied, part, name):
     damage, message = (DAMAGE | MERGED)[name]
@@ -267,32 +222,7 @@ def test_a_damaged_or_foreign_head_is_refused(copied, part, name):
         BipolarEncoder.from_pretrained(copied / part)
 
 
-def test_a_model_without_heads_is_no_bipolar_encoder(tiny_base):
-    with pytest.raises(AdapterError, match="no Bipolar-encoder: it has no heads"):
-        BipolarEncoder.from_pretrained(tiny_base)
-    with pytest.raises(ValueError, match="there is no model 'no-such-model'"):
-        BipolarEncoder.from_pretrained("no-such-model")
-
-
-def test_heads_that_diverged_are_not_saved(tiny_base, tmp_path):
-    backbone, model = trained(tiny_base)
-    heads_of(model).classifier.bias.data.fill_(torch.nan)
-    with pytest.raises(AdapterError, match=r"the heads return NaN \(logits\)"):
-        save_adapter(model, tmp_path / "adapter", load_backbone(backbone), SimpleNamespace(save_modules=save_heads))
-    assert list(tmp_path.iterdir()) == []
-
-
 # Released and published
-
-
-def test_a_release_has_its_heads(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "RELEASED", tmp_path / "model_cards")
-    monkeypatch.setattr(hub, "render_card", lambda system, results, kind: "A model.\n")
-    recipe = read_json(run[0] / "recipe.json") | {"run_dir": run[0], "name": "bipolar-tiny"}
-    folder = hub.release(SimpleNamespace(recipe=SimpleNamespace(**recipe)), {"phases": []})
-    assert {path.name for path in folder.glob("*.safetensors")} == {"adapter_model.safetensors", WEIGHTS}
-    loaded = BipolarEncoder.from_pretrained("bipolar-tiny")
-    assert np.allclose(outputs(loaded), outputs(BipolarEncoder.from_pretrained(run[0])), rtol=1e-3, atol=1e-4)
 
 
 def test_a_published_model_is_read_back_by_its_name(run, server, tmp_path, monkeypatch):

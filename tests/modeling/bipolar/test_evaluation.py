@@ -4,19 +4,12 @@ import numpy as np
 import pytest
 
 from modeling.base.models import load_backbone, resolve
-from modeling.bipolar.candidates import NONE, SETTINGS, Candidates, Opinions, reranked, shortlist
-from modeling.bipolar.encoder import BipolarEncoder
+from modeling.bipolar.candidates import NONE, Candidates, Opinions, reranked, shortlist
 from modeling.bipolar.evaluation import (
     LEARNED,
-    CounterargumentEvaluator,
     SidesEvaluator,
-    learn_weight,
     rank_all,
 )
-from modeling.bipolar.files import heads_of, with_heads
-from modeling.bipolar.heads import BipolarHeads
-from tests.modeling.bipolar.baselines.invented import columns_of, debates
-from tests.tiny import counters
 
 # debate, stance, point, counter, seen_in
 ROWS = [
@@ -83,63 +76,6 @@ def test_the_weight_is_learned(odds, weight, accuracy):
     assert rank_all(CANDIDATES, NEAR, odds_of(**odds), weight).hits["epa"].mean() == accuracy
 
 
-def test_the_classifier_alone_is_learned():
-    right = dict(zip(CANDIDATES.points, CANDIDATES.counters, strict=True))
-    learned = rank_all(CANDIDATES, NEAR, lambda point, listed: 1e-3 * (listed == right[point]), LEARNED)
-    assert learned.weight is None and learned.hits["epa"].all()
-
-
-def test_recall_counts_the_shortlist():
-    assert len(CANDIDATES.texts) == 8 and rank_all(CANDIDATES, NEAR).recall == {10: 1.0, 30: 1.0, 50: 1.0}
-    many = [f"{number}{end}" for end in ("", *["-0", "-1", "-2", "-3", "-4"]) for number in range(4)]
-    texts = {"point": [f"p{name}" for name in many], "counter": [f"c{name}" for name in many]}
-    candidates = Candidates({name: list(values) * 6 for name, values in COLUMNS.items()} | texts)
-    # the counter of the first point comes last, those of all others first
-    scores = np.zeros((len(candidates), len(candidates.texts)))
-    scores[np.arange(len(candidates)), candidates.counters] = 1.0
-    scores[0, candidates.counters[0]] = -1.0
-    assert rank_all(candidates, scores).recall == {10: pytest.approx(23 / 24), 30: pytest.approx(23 / 24), 50: 1.0}
-
-
-def test_a_sample_of_points_leaves_all_candidates():
-    evaluator = CounterargumentEvaluator(COLUMNS, limit=2, **FACTS)
-    assert evaluator.rows == 2 and len(evaluator.candidates.texts) == 8
-    assert [len(pool) for pool in evaluator.candidates.of("epa")] == [7, 7]
-
-
-def test_metrics_have_the_unseen_part():
-    evaluator = CounterargumentEvaluator(COLUMNS, **FACTS)
-    metrics = evaluator.metrics(rank_all(evaluator.candidates, NEAR))
-    assert metrics["accuracy_epa"] == pytest.approx(2 / 4)
-    assert metrics["accuracy_epa_unseen"] == pytest.approx(2 / 3) and metrics["n_unseen"] == 3
-    assert metrics["accuracy_sdoc"] == pytest.approx(3 / 4)
-    assert metrics["classification_10"] is None and metrics["recall_10"] == 1.0
-
-
-def test_heads_that_change_nothing_rank_as_the_cosine(tiny_base):
-    evaluator = CounterargumentEvaluator(columns_of(counters("trams")), **FACTS)
-    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
-    whole = with_heads(model, BipolarHeads(32, shared=False))
-    plain, headed = evaluator.scores(model), evaluator.scores(whole)
-    assert headed.hits["retrieval"].tolist() == plain.hits["retrieval"].tolist()
-    heads_of(whole).fusion_weight = LEARNED
-    assert learn_weight(whole, evaluator.candidates) == evaluator.scores(whole).weight
-
-
-def test_candidates_stay_those_of_all_points():
-    whole = debates(seed=0)
-    some = np.array([40, 3, 7])
-    taken = whole.take(some)
-    assert len(taken) == 3 and len(whole) == 48
-    for setting in SETTINGS:
-        pools = whole.of(setting)
-        for pool, number in zip(taken.of(setting), some, strict=True):
-            assert pool.tolist() == pools[number].tolist()
-    assert taken.answers == [whole.answers[number] for number in some]
-    assert taken.conclusions == [whole.conclusions[number] for number in some]
-    assert taken.points.tolist() == whole.points[some].tolist()
-
-
 def test_shortlists_by_hand():
     scores = np.array([[0.1, 0.9, 0.5, 0.9, 0.2], [0.0, 0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
     pools = [np.array([0, 1, 2, 3]), np.array([1, 2, 4]), np.array([], dtype=int)]
@@ -194,20 +130,3 @@ def test_the_side_of_the_first_hit_by_hand(tiny_base):
     first = [pool[cosines[point, pool].argmax()] for point, pool in zip(opinions.points, opinions.pools, strict=True)]
     right = [hit in answers for hit, answers in zip(first, opinions.answers, strict=True)]
     assert evaluator.scores(model).tolist() == right
-
-
-def test_the_classifier_ranks_sides_where_it_has_a_weight(tiny_base):
-    evaluator = SidesEvaluator(OPINIONS, **FACTS)
-    model = load_backbone(resolve(str(tiny_base), "org/tiny"))
-    heads = BipolarHeads(32)
-    heads.fusion_weight = 0.0
-    whole = with_heads(model, heads)
-    assert evaluator.scores(whole).tolist() == evaluator.scores(model).tolist()
-    heads.fusion_weight = None
-    u = model.encode(evaluator.opinions.texts)
-    encoder = BipolarEncoder.of(whole)
-    ranked = zip(evaluator.opinions.points, evaluator.opinions.pools, evaluator.opinions.answers, strict=True)
-    right = [pool[encoder.margins(u[point], u[pool]).argmax()] in answers for point, pool, answers in ranked]
-    assert evaluator.scores(whole).tolist() == right
-    heads.fusion_weight = "learned"  # in training, before it is
-    assert evaluator.scores(whole).tolist() == right

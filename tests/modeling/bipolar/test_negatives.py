@@ -32,10 +32,6 @@ def hard(probability=1.0, seed=0, anchor="positive", queries=VECTORS[CANDIDATES.
     return hard_negatives(CANDIDATES, queries, documents, probability, seed, anchor)
 
 
-def test_without_mining_negatives_are_the_random_ones():
-    assert hard(0, 3) == random_negatives(CANDIDATES, 3)
-
-
 def test_the_text_nearest_to_the_counter_is_mined():
     # for p, a: p and c are its own, so q; for q, b: p is farther from b (60) than a (50)
     # for r, c: r is its own, b (110) is nearer than q (140); for p, c: r
@@ -47,13 +43,6 @@ def test_the_text_nearest_to_the_point_is_mined():
     assert hard(anchor="point") == ["q", "a", "b", "q"]
     # as another encoder may embed them: p at 210, q at 240, r at 10
     assert hard(anchor="point", queries=-VECTORS[CANDIDATES.points]) == ["r", "c", "p", "r"]
-
-
-def test_so_many_are_mined_as_the_probability_says():
-    many = Candidates(rows(*((f"point {n}", f"counter {n}", "x") for n in range(500))))
-    vectors = np.random.default_rng(0).normal(size=(1000, 8))
-    mined, some = (hard_negatives(many, vectors[many.points], vectors, share, 5) for share in (1, 0.3))
-    assert 0.25 < np.mean(np.array(some) == np.array(mined)) < 0.35
 
 
 def test_what_does_not_fit_is_refused():

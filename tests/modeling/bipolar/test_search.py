@@ -9,10 +9,9 @@ import torch
 import typer.testing
 
 from modeling.bipolar.commands import app
-from modeling.bipolar.files import with_heads
-from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.heads import BipolarHeads, with_heads
 from modeling.bipolar.search import CounterIndex
-from modeling.search import nearest
+from modeling.search import index as module
 from modeling.search.index import Index
 from tests.modeling.search.chosen import Chosen, table
 from tests.tiny import TOPICS, arguments
@@ -73,7 +72,7 @@ def test_the_shortlist_is_ranked_and_the_argument_is_no_answer(plane):
 
 
 def test_counters_are_those_of_rank_over_the_whole_collection(tmp_path, bipolar, monkeypatch):
-    monkeypatch.setattr(nearest, "BLOCK", 7)  # several blocks
+    monkeypatch.setattr(module, "BLOCK", 7)  # several blocks
     index = Index.build(pd.DataFrame({"text": TEXTS}), tmp_path / "index", model=bipolar)  # as `opinion embed` does
     index = CounterIndex.open(tmp_path / "index", model=bipolar)
     u = index.ranker.encode(TEXTS)
@@ -98,18 +97,6 @@ def test_an_encoder_without_heads_ranks_by_similarity(tmp_path, tiny_base):
         assert hits[column].tolist() == pytest.approx(np.sort(cosines)[::-1][1:7], rel=1e-5)
     only = CounterIndex.build(pd.DataFrame({"text": TEXTS[:1]}), tmp_path / "only", model=str(tiny_base))
     assert only.ask(TEXTS[0]).empty
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"top": 5, "shortlist": 4}, "--shortlist 4 is less than -n 5"),
-        ({"arguments": " "}, "is empty: give each"),
-    ],
-)
-def test_what_cannot_be_asked(plane, options, message):
-    with pytest.raises(ValueError, match=message):
-        plane.ask(**{"arguments": "for", **options})
 
 
 def test_the_command(plane, tmp_path, monkeypatch):

@@ -6,11 +6,9 @@ import pytest
 import torch
 
 from modeling.base.run import run
-from modeling.base.training import loss_parameters
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss, text_keys
-from modeling.bipolar.system import BipolarSystem
 
 
 def heads_of_two(**options):
@@ -31,27 +29,7 @@ def keys(*rows):
     return [torch.tensor(row) for row in rows]
 
 
-U = torch.tensor([[3.0, 4.0], [1.0, 0.0]])
 TRIPLET = [plane([1, 0]), plane([0.6, 0.8]), plane([0, 1])]
-
-
-def test_retrieval_starts_at_the_similarities_of_the_base():
-    for shared in (True, False):
-        heads = BipolarHeads(2, shared=shared, normalised=False)
-        assert torch.equal(heads.queries(U), U) and torch.equal(heads.documents(U), U)
-    unit = BipolarHeads(2)
-    assert torch.allclose(unit.queries(U), torch.tensor([[0.6, 0.8], [1.0, 0.0]]))
-
-
-def test_a_shared_head_is_one_and_others_are_two():
-    shared, two = BipolarHeads(2), BipolarHeads(2, shared=False)
-    # retrieval 2 x 2 + 2 each, LayerNorm 2 x 6, classifier 2 x 6 + 2
-    assert sum(p.numel() for p in shared.parameters()) == 6 + 12 + 14
-    assert sum(p.numel() for p in two.parameters()) == 2 * 6 + 12 + 14
-    for heads in (shared, two):
-        torch.nn.init.constant_(heads.query.bias, 1.0)
-    assert torch.equal(shared.documents(U), shared.queries(U))
-    assert not torch.equal(two.documents(U), two.queries(U))
 
 
 def test_the_classifier_by_hand():
@@ -64,14 +42,6 @@ def test_the_classifier_by_hand():
     # the other way round it is [0, 1, 1]: the order of point and candidate counts
     logits = heads.classify(torch.tensor([[0.0]]), torch.tensor([[1.0]]))
     assert torch.allclose(logits, torch.tensor([[-1.4142, 1.4142 + 2]]), atol=1e-3)
-
-
-def test_without_the_difference_the_classifier_sees_two_vectors():
-    heads = BipolarHeads(1, difference=False)
-    heads.classifier.weight.data = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    heads.classifier.bias.data.zero_()
-    # [1, 0] has mean 0.5 and standard deviation 0.5
-    assert torch.allclose(heads.classify(torch.ones(1, 1), torch.zeros(1, 1)), torch.tensor([[1.0, -1.0]]), atol=1e-3)
 
 
 def test_the_papers_loss_by_hand():
@@ -110,29 +80,6 @@ def test_keys_tell_texts_apart_whatever_their_padding():
     long = {"input_ids": torch.tensor([[5, 7, 9]]), "attention_mask": torch.tensor([[1, 1, 0]])}
     first, second = text_keys(short).tolist()
     assert first != second and text_keys(long).tolist() == [first]
-
-
-def test_gradients_reach_adapter_and_heads_and_nothing_else(recipe):
-    system = BipolarSystem(recipe(negatives="random"))
-    model = system.build_model()
-    phase = next(iter(system.phases(model, system.load_data())))
-    batch = phase.dataset[:12]
-    parts = phase.loss([model.preprocess(batch[column]) for column in ("point", "counter", "negative")])
-    sum(parts.values()).backward()
-    reached = {name for name, each in model.named_parameters() if each.grad is not None and each.grad.abs().sum() > 0}
-    assert reached and all("lora" in name for name in reached)
-    owned = loss_parameters(model, phase.loss)
-    assert {name.split(".")[1] for name in owned} == {"query", "document", "norm", "classifier"}
-    assert all(each.grad is not None for each in owned.values())
-
-
-def test_negatives_are_drawn_again_in_each_epoch(recipe):
-    system = BipolarSystem(recipe(negatives="random", epochs=2))
-    model, data = system.build_model(), system.load_data()
-    first, second = system.phases(model, data)
-    assert [phase.name for phase in (first, second)] == ["epoch-1", "epoch-2"]
-    assert first.dataset["negative"] != second.dataset["negative"]
-    assert all(row["negative"] not in (row["point"], row["counter"]) for row in first.dataset)
 
 
 def test_a_run_from_end_to_end(recipe):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from modeling.base import vectors
-from modeling.search import nearest
+from modeling.search import index as module
 from modeling.search.index import Index
 from tests.modeling.search.chosen import Chosen, chosen_index, table
 from tests.tiny import TOPICS, arguments, save_encoder
@@ -202,31 +202,16 @@ def test_a_foreign_model_is_refused_when_asking(build, tmp_path, tiny_base):
         Index.open(tmp_path / "index", model=str(copied)).ask("we love the trams")
 
 
-def test_queries_and_documents_are_told_apart_and_a_model_may_name_what_is_kept(tmp_path):
-    class Towers(Chosen):
-        def encode_query(self, texts, **options):
-            return self.encode(texts)[:, ::-1]
-
-    index = Index.build(table([("for", "G")]), tmp_path / "towers", group="party", model=Towers())
-    assert (index.vectors.tolist(), index.encode("for").tolist()) == ([[1, 0]], [[0, 1]])
-    with pytest.raises(ValueError, match="another model"):
-        Index.open(tmp_path / "towers", model=Chosen()).ask("for")
-    model = Chosen()
-    model.index_encoder = Towers()
-    index = Index.build(table([("for", "G")]), tmp_path / "index", group="party", model=model)
-    assert (index.encode("for").tolist(), model.embedded, model.index_encoder.embedded) == ([[0, 1]], [], ["for"])
-
-
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [("vectors.npy", "cut off"), ("vectors.npy", "another"), ("rows.arrow", "empty"), ("probes.npy", "missing")],
+    [("vectors.npy", "cut off"), ("vectors.npy", "another"), ("probes.npy", "missing")],
 )
 def test_a_damaged_index_is_named_and_made_again_by_the_same_command(tmp_path, name, damage):
     index = chosen_index(tmp_path / "index")
     whole = parts(tmp_path / "index")
     other = chosen_index(tmp_path / "other", [("for", "G")])
     path = index.folder / index.facts["generation"] / name
-    content = {"cut off": whole[name][:-90], "another": parts(other.folder)[name], "empty": b""}.get(damage)
+    content = {"cut off": whole[name][:-90], "another": parts(other.folder)[name]}.get(damage)
     path.unlink()
     if content is not None:
         path.write_bytes(content)
@@ -246,8 +231,8 @@ def test_no_index_or_an_older_one_is_named(tmp_path):
 
 
 def test_ask_finds_what_comparing_with_every_text_finds(build, tmp_path, monkeypatch):
-    monkeypatch.setattr(nearest, "BLOCK", 7)  # several blocks
-    monkeypatch.setattr(nearest, "ROWS", 3)
+    monkeypatch.setattr(module, "BLOCK", 7)  # several blocks
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 3)
     index = build(tmp_path / "index")
     statements = ["we love the trams every day", "the parks are awful for children", "every shop in town"]
     hits = index.ask(statements, top=9)
@@ -261,23 +246,3 @@ def test_ask_finds_what_comparing_with_every_text_finds(build, tmp_path, monkeyp
         assert found["rank"].tolist() == list(range(1, 10))
         assert found["row"].tolist() == best.tolist()
     assert hits["similarity"].iloc[0] == pytest.approx(1, rel=1e-5)
-
-
-def test_a_text_of_many_rows_is_one_line(tmp_path):
-    rows = [("for", "G")] * 1200 + [("for", "B"), ("against", None)]
-    frame = table(rows).assign(id=["a"] * 1200 + ["b", "c"])
-    hits = Index.build(frame, tmp_path / "index", group="party", model=Chosen()).ask("for")
-    assert hits.columns.tolist() == ["statement", "rank", "similarity", "text", "rows", "rows_G", "rows_B", "id", "row"]
-    assert hits.iloc[:, 3:].to_numpy().tolist() == [["for", 1201, 1200, 1, "a", 0], ["against", 1, 0, 0, "c", 1201]]
-
-
-def test_texts_without_groups_or_matches(tmp_path):
-    index = chosen_index(tmp_path / "index", [("for", None), ("against", None)])
-    hits = index.ask(["for", "elsewhere"], threshold=1.0)
-    assert hits["text"].tolist() == ["for"]
-    assert index.ask("elsewhere", threshold=0.5).empty
-    with pytest.raises(ValueError, match="has no groups: embed the source again with --group"):
-        index.align([("for", "G")])
-    for statements in (["a", " \n"], []):
-        with pytest.raises(ValueError, match="a statement is empty"):
-            index.ask(statements)

@@ -1,7 +1,6 @@
 """A cross-encoder that judges hits: its verdicts by hand, calibrated, from a folder, and models that are none."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from scipy.special import expit
@@ -9,8 +8,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from modeling.search.coded import Coded
 from modeling.search.judge import Judge
-from tests.modeling.search.test_commands import run
-from tests.tiny import VOCABULARY, arguments
+from tests.tiny import VOCABULARY
 
 LABELS = ["entailment", "neutral", "contradiction"]
 
@@ -63,17 +61,3 @@ def test_models_that_are_no_judges(tmp_path, tiny_base):
         Judge(save_judge(tmp_path / "other", ["good", "bad"]))
     with pytest.raises(ValueError, match="could not be loaded"):
         Judge(tmp_path)
-
-
-def test_hits_are_judged_by_the_command_line(tmp_path, tiny_base):
-    texts = [(text, side) for side in ("pro", "con") for text in [*arguments("trams", side), *arguments("parks", side)]]
-    frame = pd.DataFrame(texts, columns=["text", "side"])
-    frame.assign(label=frame["side"].map({"pro": "for", "con": "against"})).to_csv(tmp_path / "coded.csv", index=False)
-    run("embed", tmp_path / "coded.csv", "--model", tiny_base, "-o", tmp_path / "index")
-    judge, words = save_judge(tmp_path / "judge", LABELS), ["ask", tmp_path / "index", "we love the trams", "--judge"]
-    printed = run(*words, judge, "--coded", tmp_path / "coded.csv", "-o", tmp_path / "hits.csv")
-    assert "judge on 24 coded texts: AUROC 0." in printed and "verdict" in printed
-    hits = pd.read_csv(tmp_path / "hits.csv")
-    assert set(hits["verdict"]) <= {"opposes", "open", "agrees"} and hits["probability"].between(1 / 3, 1).all()
-    assert "one statement" in run(*words, judge, "we hate the trams", "--coded", tmp_path / "coded.csv", code=2)
-    assert "--judge" in run(*words[:3], "--coded", tmp_path / "coded.csv", code=2)

@@ -86,18 +86,3 @@ def test_an_index_is_asked_by_topic_and_side(run, tiny_base, tmp_path):
     coded = ["we hate the ferries", TEXTS[3]]  # of which the index lacks the first
     vectors = [validation.embed(each, coded)[0] for each in (index.through("side"), alone["side"])]
     assert vectors[0] == pytest.approx(vectors[1], abs=1e-5)
-
-
-def test_an_index_of_one_lens_goes_on_as_it_was_and_says_what_it_lacks(run, tmp_path):
-    source, folder = pd.DataFrame({"text": TEXTS}), tmp_path / "index"
-    old = Index.build(source, folder, model=str(run), lens="side")
-    facts = json.loads((folder / "index.json").read_text())
-    del facts["lenses"]  # as an older version wrote it
-    (folder / "index.json").write_text(json.dumps(facts))
-    pd.testing.assert_frame_equal(Index.open(folder).ask(STATEMENT), old.ask(STATEMENT))
-    for lens in ("both", "topic"):
-        with pytest.raises(ValueError, match=f"--lens {lens}: .* has one lens alone"):
-            Index.open(folder, lens=lens)
-    with pytest.raises(ValueError, match="two lenses instead of one, which --lens side keeps"):
-        Index.build(source, folder, model=str(run))
-    assert Index.build(source, folder, model=str(run), overwrite=True).lens == "both"

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modeling.search import plots
 from modeling.search.plots import plot_axis
 from modeling.search.questions import Axis
 
@@ -19,15 +18,13 @@ def axis_of(groups, scores, facts=None):
     return Axis([LONG, "For $5 or $6."], ["Against.", "Against it."], texts, pd.DataFrame(), facts or {})
 
 
-@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
-def test_an_axis_with_whole_labels_and_its_measure(tmp_path, figures, ending):
+def test_an_axis_with_whole_labels_and_its_measure(tmp_path, figures):
     random = np.random.default_rng(0)
     groups = ["D"] * 60 + ["R"] * 30 + ["I", None]
     scores = np.concatenate([random.normal(0.2, 0.1, 60), random.normal(-0.2, 0.1, 30), [0, 0]])
     facts = {"auroc": 0.987, "low": 0.951, "high": 0.998, "first": "D", "second": "R"}
-    plot_axis(axis_of(groups, scores, facts), tmp_path / f"a.{ending}", "Invented")
-    start = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[ending]
-    assert (tmp_path / f"a.{ending}").read_bytes().startswith(start)
+    plot_axis(axis_of(groups, scores, facts), tmp_path / "a.svg", "Invented")
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
     left, right = figures[0].axes
     points, *means = left.collections
     assert len(points.get_offsets()) == 92
@@ -42,14 +39,3 @@ def test_an_axis_with_whole_labels_and_its_measure(tmp_path, figures, ending):
     figure = figures[0]
     box = figure.get_tightbbox()
     assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.get_figwidth() and box.y1 <= figure.get_figheight()
-
-
-def test_many_groups_many_points_and_odd_scores(tmp_path, figures, monkeypatch):
-    monkeypatch.setattr(plots, "MOST_POINTS", 50)
-    plot_axis(axis_of([f"g{number % 9}" for number in range(270)], np.linspace(-0.5, 0.5, 270)), tmp_path / "a.png", "")
-    left = figures[0].axes[0]
-    assert left.get_title() == "50 of 270 rows"
-    labels = [text.get_text() for text in left.get_legend().get_texts()]
-    assert len(labels) == 8 and labels[-2] == "other groups (n=90), mean marked"
-    for groups, scores in ((["D"] * 30, [0.1] * 30), ([None], [0.1]), (["$a_", "_b 🚋"] * 30, np.linspace(0, 1, 60))):
-        plot_axis(axis_of(groups, scores), tmp_path / "b.png", "Invented")

@@ -1,6 +1,5 @@
 """What groups say, worked out by hand: alignment precision over thresholds, and the axis between two sides."""
 
-import numpy as np
 import pytest
 
 from tests.modeling.search.chosen import chosen_index
@@ -26,15 +25,6 @@ def test_precision_counts_and_interval(index):
     assert table.loc[0, ["low", "high"]].tolist() == pytest.approx([0.3006, 0.9544], rel=1e-3)
 
 
-def test_each_statement_has_a_side_of_its_own_and_nothing_retrieved_no_precision(index):
-    table = index.align([("for", "G"), ("against", "B"), ("both", "G")], thresholds=[0.7, 0.99])
-    rows = table[["statement", "target", "retrieved", "precision", "base_rate"]].to_numpy().tolist()
-    assert rows[0] == ["for", "G", 1, 1.0, 0.6]
-    assert rows[2] == ["against", "B", 3, pytest.approx(1 / 3), 0.4]
-    assert rows[5][2] == 0
-    assert np.isnan(table.loc[5, ["precision", "low", "high"]].astype(float)).all()
-
-
 def test_scores_of_texts(index):
     # P - N = (1, -1), of length sqrt 2
     texts = index.axis("for", "against").texts
@@ -45,13 +35,6 @@ def test_scores_of_texts(index):
     scores = [1 / ROOT, -0.2 / ROOT, -0.2 / ROOT, -1 / ROOT, 0.2 / ROOT, 1 / ROOT]
     assert texts["score"].tolist() == pytest.approx(scores)
     assert texts["group"].isna().tolist() == [False] * 5 + [True]
-
-
-def test_wordings_are_averaged(index):
-    # P = mean of (1, 0) and (0.6, 0.8) = (0.8, 0.4), N = (0, 1): P - N = (0.8, -0.6), of length 1
-    axis = index.axis(["for", "rather for"], ["against"])
-    assert axis.texts["score"].tolist()[:4] == pytest.approx([0.8, 0, 0, -0.6])
-    assert axis.facts["side_cosine"] == pytest.approx(0.4 / 0.8**0.5)
 
 
 def test_groups_and_their_separation(index):
@@ -87,23 +70,3 @@ def test_only_texts_on_the_topic(index):
     off = chosen_index(index.folder.parent / "off", [("rather for", "G")])
     with pytest.raises(ValueError, match=r"as --min-similarity 0.9 to either side; the most similar one has 0.80"):
         off.axis("for", "against", min_similarity=0.9)
-
-
-def test_one_group_or_none_has_no_auroc(tmp_path):
-    axis = chosen_index(tmp_path / "one", [("for", "G"), ("against", None)]).axis("for", "against")
-    assert ("auroc" in axis.facts, axis.separation) == (False, "")
-    axis = chosen_index(tmp_path / "none", [("for", None), ("against", None)]).axis("for", "against")
-    assert (axis.groups["group"].tolist(), axis.groups["mean"].tolist()) == (["(all)"], [0])
-
-
-@pytest.mark.parametrize(
-    ("question", "options", "message"),
-    [
-        ("align", ([("for", "g")], [0.5]), "'g' is no group of .*index; it has G, B"),
-        ("axis", ("for", "for"), "the two sides are the same to the model"),
-        ("axis", ("for", []), "needs a statement on either side: --for and --against"),
-    ],
-)
-def test_bad_questions(index, question, options, message):
-    with pytest.raises(ValueError, match=message):
-        getattr(index, question)(*options)

@@ -81,18 +81,6 @@ def test_a_difference_is_corrected_and_its_interval_holds_the_doubt_of_both_samp
     assert difference(groups[0], groups[1])["difference"].tolist() == ["mean score"]
 
 
-def test_an_axis_that_errs_as_often_as_it_is_right_corrects_nothing():
-    groups = [pd.DataFrame({"text": range(50), "score": np.repeat([1.0, -1.0], ones)}) for ones in ((40, 10), (10, 40))]
-    corrected = difference(*groups, Errors(0, 5, 10, 5, 10)).iloc[2]
-    assert np.isnan(corrected["estimate"]) and (corrected["low"], corrected["high"]) == (-1, 1)
-
-
-def test_copies_are_no_further_opinions():
-    copied = pd.DataFrame({"text": [0] * 99 + [1], "score": [1.0] * 99 + [0.0]})
-    found = difference(copied, copied.assign(text=range(100))).iloc[0]
-    assert (found["estimate"], found["low"]) == (0, pytest.approx(-0.99, abs=0.05))  # either text may be missing
-
-
 def test_a_learned_axis_is_measured_on_texts_it_has_not_seen():
     random = np.random.default_rng(0)
     vectors, labels = random.normal(size=(32, 200)), np.arange(32) % 2 == 0
@@ -126,16 +114,6 @@ def test_groups_of_coded_texts_and_the_gate(index):
     assert "the wrong way round" in index.axis("against", "for", coded=coded(index, labelled())).verdict
 
 
-def test_a_text_that_was_learned_from_is_placed_by_axes_that_were_not(index):
-    texts = coded(index, labelled(wrong=2))
-    axis = index.axis("for", "against", coded=texts, learn=True)
-    scores = axis.texts.drop_duplicates("text").set_index("text")["score"]
-    assert scores[texts.texts].to_numpy() == pytest.approx(learn(index.vectors[: len(texts.texts)], texts.labels)[2])
-    assert (
-        len(set(scores[["for 1", "for 2", "for 3"]].round(6))) > 1 and scores["for"] > 0
-    )  # of one vector, in other folds
-
-
 def test_what_may_stand_in_a_table_of_coded_texts(index):
     rows = [*labelled(), ("For, 0!", "for"), ("elsewhere", None), ("both", " FOR "), (None, "for")]
     found = coded(index, rows)
@@ -147,43 +125,25 @@ def test_what_may_stand_in_a_table_of_coded_texts(index):
     ):
         with pytest.raises(ValueError, match=message):
             coded(index, labelled() + extra)
-    with pytest.raises(ValueError, match="has 7 texts for and 7 against: code at least 8 of either"):
-        coded(index, labelled()[:14])
     with pytest.raises(ValueError, match=r"--label-column 'lable': no such column; .* did you mean 'label'"):
         coded(index, labelled(), label_column="lable")
-    with pytest.raises(
-        ValueError, match="11 texts for and 0 against; left out, less similar than --min-similarity: 10"
-    ):
+    with pytest.raises(ValueError, match=r"11 texts for and 0 against; left out, less similar than --min-simi.*: 10"):
         index.axis("for", ["for", "rather for"], 0.85, coded(index, [*labelled(), ("both", "for")]))
-    with pytest.raises(ValueError, match="--learn needs texts coded by hand"):
-        index.axis("for", "against", learn=True)
 
 
-@pytest.mark.parametrize("learns", [False, True])
-def test_an_axis_measured_by_the_command_line(index, learns):
+def test_an_axis_measured_by_the_command_line(index):
     pd.DataFrame(labelled(), columns=["tweet", "side"]).to_csv(index.folder / "mine.csv", index=False)
     words = ["axis", index.folder, "--for", "for", "--against", "against", "--coded", index.folder / "mine.csv"]
-    words += [
-        "--text-column",
-        "tweet",
-        "--label-column",
-        "side",
-        "-o",
-        index.folder / "a.csv",
-        "-o",
-        index.folder / "a.png",
-    ]
-    printed = run(*words, *(["--learn"] if learns else []))
-    assert printed.startswith("usable: AUROC 1.00 [0.")
-    assert ("the stated axis has 1.00" in printed) == learns
+    columns = ["--text-column", "tweet", "--label-column", "side", "--learn"]
+    printed = run(*words, *columns, "-o", index.folder / "a.csv")
+    assert printed.startswith("usable: AUROC 1.00 [0.") and "the stated axis has 1.00" in printed
     facts = json.loads((index.folder / "a.json").read_text())
-    assert (facts["usable"], facts["coded_texts"]["learned"]) == (True, learns)
+    assert (facts["usable"], facts["coded_texts"]["learned"]) == (True, True)
     # nine of ten of G are for, one of ten of B: with no error found, the correction changes nothing
     assert [row["estimate"] for row in facts["difference"][1:]] == pytest.approx([-0.8, -0.8])
     pd.DataFrame(labelled(wrong=6), columns=["text", "label"]).to_csv(index.folder / "mine.csv", index=False)
-    printed = run(*words[:8], "--lens", "side", *(["--learn"] if learns else []))
-    assert printed.startswith("DO NOT USE THIS AXIS: AUROC 0.")
-    assert printed.splitlines()[0].count("on 20 coded texts (10 for, 10 against)") == 1
+    printed = run(*words, "--lens", "side")
+    assert printed.startswith("DO NOT USE THIS AXIS: AUROC 0.") and "on 20 coded texts (10 for, 10" in printed
 
 
 def test_single_wordings_are_compared(index):

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 from sentence_transformers import SentenceTransformer
 
 from modeling.base.run import run
@@ -21,12 +20,3 @@ def test_a_bi_encoder_is_trained_from_end_to_end(recipe):
     queries, documents = model.encode_query(TEXTS), model.encode_document(TEXTS)
     assert np.allclose(np.linalg.norm(queries, axis=1), 1) and np.abs(queries - documents).max() > 1e-3
     assert results["evaluations"][0]["name"] == "clean"
-
-
-@pytest.mark.parametrize(
-    ("negatives", "message"),
-    [("batch", "needs --negatives random or hard"), ("random", "trains all weights: use --lora false")],
-)
-def test_options_that_do_not_fit_are_refused(recipe, negatives, message):
-    with pytest.raises(ValueError, match=message):
-        recipe(architecture="bi-encoder", negatives=negatives)

@@ -6,18 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from sentence_transformers import CrossEncoder, SentenceTransformer
+from sentence_transformers import SentenceTransformer
 from typer.testing import CliRunner
 
 from modeling.base.vectors import Vectors
 from modeling.bipolar import commands
-from modeling.bipolar.baselines.tables import Split, bm25, measure
+from modeling.bipolar.baselines.tables import Split, measure
 from modeling.bipolar.baselines.words import SimpleSD
-from modeling.bipolar.candidates import Candidates, shortlist
 from modeling.bipolar.commands import app
 from modeling.bipolar.encoder import BipolarEncoder
-from modeling.bipolar.files import with_heads
-from modeling.bipolar.heads import BipolarHeads
+from modeling.bipolar.heads import BipolarHeads, with_heads
 from tests.modeling.bipolar.baselines.invented import columns_of
 from tests.tiny import TOPICS, counters
 
@@ -54,25 +52,12 @@ def command(corpus, tmp_path):
     return run
 
 
-def test_words_in_common_rank():
-    columns = {name: ["", "", ""] for name in ("conclusion", "premises", "stance", "theme", "debate", "seen_in")}
-    columns["point"] = ["trams rattle loudly", "gardens smell sweet", "of the"]
-    columns["counter"] = ["quiet trams rattle little", "sweet gardens need water", "elsewhere"]
-    candidates = Candidates(columns)
-    scores = bm25(candidates)
-    best = shortlist(scores, candidates.of("epa"), 1)[0][:, 0]
-    assert [candidates.texts[index] for index in best[:2]] == columns["counter"][:2]
-    # the third has no word in common, and one of stop words only finds nothing
-    assert scores[0, candidates.points[1]] == 0 and not scores[2].any()
-
-
-def test_heads_re_rank_what_they_or_others_retrieve(bipolar, tiny_base, tmp_path, monkeypatch):
+def test_heads_re_rank_what_they_or_others_retrieve(bipolar, tmp_path, monkeypatch):
     split = Split("clean", columns_of([row for topic in TOPICS[:2] for row in counters(topic)]))
-    cross = CrossEncoder(str(tiny_base), num_labels=1, max_length=48)
-    models, names = {"b": bipolar, "c": cross}, ["b", "bm25+b", "bm25+c"]
+    models, names = {"b": bipolar}, ["b", "bm25+b"]
     frame = measure([split], names, models, tmp_path, max_points=2)
     assert frame["model"].unique().tolist() == [
-        *("Simple-SD", "BM25", "b", "b, similarity + 0.1 x log-odds", "BM25 + b", "BM25 + c")
+        *("Simple-SD", "BM25", "b", "b, similarity + 0.1 x log-odds", "BM25 + b")
     ]
     found = frame.set_index(["model", "metric"])["value"]
     whole, texts, right = BipolarEncoder.of(bipolar), split.candidates.texts, {0.1: [], np.inf: []}
@@ -85,9 +70,8 @@ def test_heads_re_rank_what_they_or_others_retrieve(bipolar, tiny_base, tmp_path
     assert found["b, similarity + 0.1 x log-odds", "epa"] == np.mean(right[0.1])
     assert found["b, similarity + 0.1 x log-odds", "classification_50"] == np.mean(right[np.inf])
     rows = frame.set_index("model")["rows"]
-    assert (rows["Simple-SD"].iloc[0], rows["BM25 + b"].iloc[0], rows["BM25 + c"].iloc[0]) == (2, 24, 2)
-    # again, no pair is read, no text embedded and no word counted
-    monkeypatch.setattr(cross, "predict", None)
+    assert (rows["Simple-SD"].iloc[0], rows["BM25 + b"].iloc[0]) == (2, 24)
+    # again, no text is embedded and no word counted
     monkeypatch.setattr(SimpleSD, "words", None)
     monkeypatch.setattr(Vectors, "_embed", None)
     pd.testing.assert_frame_equal(measure([split], names, models, tmp_path, max_points=2), frame)
