@@ -57,8 +57,7 @@ def probe(
     from dataset_scripts.base.tables import write_table
     from modeling.base.models import labels, load_model
     from modeling.base.run import quiet
-    from modeling.senticse.probing.data import load_corpus
-    from modeling.senticse.probing.figures import Subject, measure
+    from modeling.senticse.probing.figures import Subject, load_corpus, measure
     from modeling.senticse.probing.probes import draw
     from modeling.senticse.probing.tables import draw_pictures, render
 

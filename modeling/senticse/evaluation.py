@@ -13,9 +13,6 @@ class SgtsEvaluator(PairEvaluator):
 
     Labels are 1 for sentences of the same polarity and 0 for different ones. `spearman` is the paper's figure; against
     labels of two values it cannot reach 1, so `normalized` divides it by the highest value that it can have.
-
-    Args:
-        rows: Columns `sentence1`, `sentence2` and `label`.
     """
 
     headline = ("spearman", "normalized", "auroc")

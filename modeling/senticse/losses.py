@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -13,8 +14,7 @@ from sentence_transformers.util.distributed import all_gather, is_dist_initializ
 from torch import Tensor, nn
 
 from modeling.senticse import Options
-from modeling.senticse.lexicon import WordPolarity
-from modeling.senticse.lm_head import MaskedLanguageHead
+from modeling.senticse.words import MaskedLanguageHead, WordPolarity
 
 
 class SenticseLoss(nn.Module):
@@ -24,22 +24,9 @@ class SenticseLoss(nn.Module):
     predicted word has the polarity of the original. (In the authors' code it costs something only where that has the
     opposite one, and a fifth of the chosen words stay unmasked.)
 
-    Args:
-        model: The encoder.
-        options: The system's.
-        polarity: Finds the words that carry sentiment; needed with `lambda_w`.
-        head: Predicts masked words; needed with `lambda_w`. It is trained, but is no part of the encoder.
-        mask_id: Id of the mask token.
-
-    Inputs:
-        +------------------------------------------------+--------+
-        | Texts                                          | Labels |
-        +================================================+========+
-        | (positive, positive, negative, negative)       | none   |
-        +------------------------------------------------+--------+
-
-    Returns from `forward`: a dictionary with the parts `sentence` and, with `lambda_w`, `word`; the trainer adds and
-    logs them.
+    Inputs are (positive, positive, negative, negative) without labels; `forward` returns the parts `sentence` and, with
+    `lambda_w`, `word`. That needs `polarity`, which finds the words that carry sentiment, `head`, which predicts masked
+    ones and is trained, but is no part of the encoder, and the id of the mask token.
     """
 
     def __init__(
@@ -55,15 +42,13 @@ class SenticseLoss(nn.Module):
         self.polarity, self.head, self.mask_id = polarity, head, mask_id
         self.sentence_embeddings_only = not options.lambda_w
 
-    def forward(
-        self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor | None = None
-    ) -> dict[str, Tensor]:
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Any = None) -> dict[str, Tensor]:
         features = list(sentence_features)
         embeddings = embed_columns(self.model, [dict(column) for column in features], separate_first=False)
-        return self.parts(features, embeddings, labels)
+        return self.parts(features, embeddings)
 
     def parts(
-        self, features: list[dict[str, Tensor]], embeddings: list[Tensor], labels: Tensor | None = None
+        self, features: list[dict[str, Tensor]], embeddings: list[Tensor], labels: Any = None
     ) -> dict[str, Tensor]:
         """The parts, for the four columns' tokens and their vectors, four times shape (batch, dimension)."""
         if is_dist_initialized():  # the negatives of all processes, so that many see what one sees
@@ -90,13 +75,13 @@ class SenticseLoss(nn.Module):
         merged = merge_feature_batches(columns)
         if merged is None:
             raise ValueError("the columns of a batch cannot be joined for the word-level loss: use --lambda_w 0")
-        ids = merged["input_ids"]
-        numbers, polarity, chosen = self.choose(ids, merged["attention_mask"])
+        numbers, polarity, chosen = self.choose(merged["input_ids"], merged["attention_mask"])
         rows = chosen.any(dim=1).nonzero()[:, 0]
         if not len(rows):  # all processes have to take part in every forward pass
             rows = torch.zeros(1, dtype=torch.long, device=chosen.device)
-        ids, numbers, polarity, chosen = ids[rows], numbers[rows], polarity[rows], chosen[rows]
+        numbers, polarity, chosen = numbers[rows], polarity[rows], chosen[rows]
         batch = {key: value[rows] for key, value in merged.items()}
+        ids = batch["input_ids"]
         batch["input_ids"] = ids.masked_fill(chosen, self.mask_id)
         hidden = self.model(batch)["token_embeddings"]
         logits = self.head(hidden[chosen])

@@ -23,9 +23,8 @@ from modeling.base.keep import hold, with_replay
 from modeling.base.recipe import Recipe, listed
 from modeling.base.system import Data, Phase, System
 from modeling.senticse.evaluation import SgtsEvaluator
-from modeling.senticse.lexicon import WordPolarity, load_lexicon
-from modeling.senticse.lm_head import load_head
 from modeling.senticse.losses import SenticseLoss
+from modeling.senticse.words import WordPolarity, load_head, load_lexicon
 
 COLUMNS = ["positive1", "positive2", "negative1", "negative2"]
 

@@ -33,9 +33,7 @@ class Similarities(NamedTuple):
 def rouge(first: Sequence[str], second: Sequence[str], kind: str) -> Similarities:
     """F1 of the words (`rouge1`), pairs of words (`rouge2`) or longest common subsequence (`rougeL`) that texts share.
 
-    No stemming, no stop words; the tokeniser of `rouge-score`, which lower-cases and keeps a-z and 0-9 only.
-
-    Source: Lin (2004).
+    Lin (2004). No stemming, no stop words; the tokeniser of `rouge-score`, which keeps a-z and 0-9 only.
     """
     tokenizer = DefaultTokenizer(use_stemmer=False)
     scorer = RougeScorer([kind], tokenizer=tokenizer)
@@ -65,17 +63,10 @@ def word_movers(
     vectors: Callable[[Collection[str]], Mapping[str, np.ndarray]] | None = None,
     stop_words: Collection[str] = (),
 ) -> Similarities:
-    """exp(-WMD): how little of its words' vectors has to be moved, and how far, to turn one text into the other.
+    """exp(-WMD) of n texts and n others, without `stop_words` (Kusner et al., 2015; Tay et al., 2021, section 4).
 
-    Words without a vector are left out and counted. Vectors have unit length, as in gensim's `wmdistance`, distances
-    are Euclidean, and the cheapest transport is found exactly, by POT.
-
-    Args:
-        first, second: Texts, n each.
-        vectors: Words -> a vector for each of them that has one, of any length but 0; `glove` if None.
-        stop_words: Words to leave out, in lower case.
-
-    Source: Kusner et al. (2015), equation 1; exp(-WMD) as in Tay et al. (2021), section 4.
+    Words without one of the `vectors`, GloVe's if None, are left out and counted. Vectors have unit length, as in
+    gensim's `wmdistance`, distances are Euclidean, and the cheapest transport is found exactly, by POT.
     """
     bags = {text: Counter(word for word in tokens(text) if word not in stop_words) for text in {*first, *second}}
     vocabulary = set().union(*bags.values())

@@ -24,13 +24,8 @@ class OpinionEvaluator(PairEvaluator):
     """Correlation of cosines with people's scores of opinion similarity (Tay et al., 2021, sections 4 and 6).
 
     Over all pairs and within the broadly different and the broadly similar ones, with the share of different pairs
-    among the highest quarter of cosines and of similar ones among the lowest (Table 9).
-
-    Args:
-        rows: Columns `sentence1`, `sentence2` and `score`, people's mean in [0, 4], of one domain.
-
-    Raises:
-        ValueError: If a score lies outside [0, 4].
+    among the highest quarter of cosines and of similar ones among the lowest (Table 9). Rows have the columns
+    `sentence1`, `sentence2` and `score`, people's mean in [0, 4], and are of one domain.
     """
 
     headline = (
@@ -74,10 +69,7 @@ class TripletAccuracyEvaluator(PairEvaluator):
 
     The accuracy on development data by which the paper chooses its models (Tay et al., 2021, section 6): the share of
     triplets with cos(anchor, positive) > cos(anchor, negative), as in sentence-transformers' `TripletEvaluator`, from
-    vectors that the evaluators of a model share. 0.5 is chance.
-
-    Args:
-        rows: Columns `anchor`, `positive`, `negative`.
+    vectors that the evaluators of a model share. Rows have the columns `anchor`, `positive` and `negative`.
     """
 
     headline = ("accuracy",)

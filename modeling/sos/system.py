@@ -7,12 +7,14 @@ reviews of one product are alike if both are good or both are bad. An encoder is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import torch
 from datasets import concatenate_datasets
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
-from torch import nn
+from sentence_transformers.base.losses.merged_forward import embed_columns
+from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletDistanceMetric, TripletLoss
+from torch import Tensor, nn
 
 from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.families import FamilyTripletLoss, family_data, family_phase
@@ -21,10 +23,28 @@ from modeling.base.models import without_normalize
 from modeling.base.recipe import listed
 from modeling.base.system import Data, Phase, System
 from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator
-from modeling.sos.losses import PairSoftmaxLoss
 
 OBJECTIVES = {"siamese": "pairs", "triplet": "triplets"}
 COLUMNS = {"pairs": ["sentence1", "sentence2", "label"], "triplets": ["anchor", "positive", "negative"]}
+
+
+class PairSoftmaxLoss(SoftmaxLoss):
+    """sentence-transformers' SoftmaxLoss over [u; v; |u - v|] for two classes, also computable from embeddings.
+
+    Inputs are (sentence, sentence) with the label 1 if they are of one polarity, 0 if of two. The classifier is a
+    parameter of the loss and no part of the published model.
+    """
+
+    def __init__(self, model: SentenceTransformer) -> None:
+        super().__init__(model, model.get_embedding_dimension(), num_labels=2)
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
+        return self.compute_loss_from_embeddings(embed_columns(self.model, sentence_features), labels)
+
+    def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
+        """Cross-entropy of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
+        u, v = embeddings
+        return self.loss_fct(self.classifier(torch.cat([u, v, (u - v).abs()], dim=1)), labels.view(-1))
 
 
 class SosSystem(System):

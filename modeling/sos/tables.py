@@ -41,11 +41,7 @@ def check_rows(rows: Dataset, name: str) -> pd.DataFrame:
 
 
 def similarities(pairs: pd.DataFrame, models: list[str], cache: Path) -> dict[str, baselines.Similarities]:
-    """Method or model -> similarities of the pairs; embeddings are kept in `cache`.
-
-    Raises:
-        ValueError: If a model cannot be loaded; before anything is computed.
-    """
+    """Method or model -> similarities of the pairs; embeddings are kept in `cache`."""
     loaded = {head: load_model(model) for model, head in labels(list(dict.fromkeys(models))).items()}
     columns = [pairs["sentence1"].tolist(), pairs["sentence2"].tolist()]
     result = {name: measure(*columns) for name, measure in baselines.BASELINES.items()}
@@ -55,15 +51,10 @@ def similarities(pairs: pd.DataFrame, models: list[str], cache: Path) -> dict[st
 
 
 def figures(pairs: pd.DataFrame, methods: list[str], name: str) -> pd.DataFrame:
-    """The metric `opinion_similarity` of each method in each domain, after the paper's figures on the same data.
+    """The metric `opinion_similarity` of each method in each domain, after the paper's on data of this name.
 
-    Args:
-        pairs: From `check_rows`, with a column of similarities for each method.
-        methods: Those columns.
-        name: Of the data.
-
-    Returns:
-        Columns `who`, `model`, `data` (the domain), `metric` and `value`, missing where there is nothing to correlate.
+    `pairs` have a column of similarities for each method. Columns are `who`, `model`, `data` (the domain), `metric` and
+    `value`, missing where there is nothing to correlate.
     """
     rows = []
     if "sos" in name.lower():

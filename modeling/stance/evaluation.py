@@ -56,10 +56,8 @@ class StanceEvaluator(PairEvaluator):
 class FilteredStanceEvaluator(StanceEvaluator):
     """`StanceEvaluator` over some of the pairs: as in the paper's tables, those that the base finds similar.
 
-    Args:
-        rows: Columns `sentence1`, `sentence2` and `label`.
-        counts: Whether each row counts, shape (n,) of bool; asked when the first model is measured, since an encoder
-            has to embed all texts for it. The vectors of all rows are computed, so that evaluators share them.
+    `counts` tells whether each row counts, shape (n,) of bool; it is asked when the first model is measured, since an
+    encoder has to embed all texts for it. The vectors of all rows are computed, so that evaluators share them.
     """
 
     prefix = "stance_filtered"
@@ -79,12 +77,9 @@ class FilteredStanceEvaluator(StanceEvaluator):
 class TopicEvaluator(PairEvaluator):
     """Whether texts of one discussion stay nearer to each other than to those of another.
 
-    An encoder that learns stance may come to place texts by their tone alone: what is against anything is alike. Sets
-    of scored sentence pairs do not show that, since their pairs share a topic or are as neutral as everyday sentences.
-
-    Args:
-        rows: Pairs within discussions: columns `sentence1`, `sentence2` and `group`, at least two groups.
-        seed: Seed of the pairs across discussions, one for each row.
+    An encoder that learns stance may come to place texts by their tone alone: what is against anything is alike. Rows
+    are pairs within discussions, columns `sentence1`, `sentence2` and `group`, of at least two groups; for each a pair
+    across discussions is drawn.
     """
 
     groups = ("other discussion", "same discussion")
@@ -161,13 +156,7 @@ class AlignmentEvaluator(Evaluator):
     are the AUROC of the target group against the others, and that of two statements' groups by the difference of the
     two cosines, which a word that both statements have does not change.
 
-    Args:
-        rows: Columns `text` and `group`.
-        queries: The statements.
-        on_topic: Whether all texts are on the statements' topic. If not, AUROC would mostly tell the topic of a text.
-
-    Raises:
-        ValueError: If there are no such columns, or nobody or everybody is of a statement's group.
+    Rows have the columns `text` and `group`; a ValueError if nobody or everybody is of a statement's group.
     """
 
     cutoffs = (10, 25, 50)
@@ -282,13 +271,8 @@ class TargetAxisEvaluator(Evaluator):
     The score of a text is the mean of its cosines to the statements for its target minus the mean of those to the
     statements against it: what all statements on a target have in common, its name above all, does not change it.
 
-    Args:
-        rows: Columns `text`, `side` (0 con, 1 pro) and `group`, the target; other targets than those of `statements`
-            are left out, as are those with texts on one side only. Of each target a seeded sample of 400 is used.
-        statements: Target -> "for" and "against" -> statements, one at least.
-
-    Raises:
-        ValueError: If there are no such columns, or no target is left.
+    Rows have the columns `text`, `side` (0 con, 1 pro) and `group`, the target; targets without `statements`, or with
+    texts on one side only, are left out. Of each target a seeded sample of 400 is used.
     """
 
     headline = ("auroc",)

@@ -7,13 +7,15 @@ triplets first and pairs after (hybrid).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
+import torch
 from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
-from torch import nn
+from torch import Tensor, nn
 
 from dataset_scripts.base.sources import has_config
 from modeling.base.evaluation import Evaluator, of_source
@@ -31,7 +33,6 @@ from modeling.stance.evaluation import (
     TargetAxisEvaluator,
     TopicEvaluator,
 )
-from modeling.stance.losses import LinearContrastiveLoss
 
 TEST_FILTER = 0.5  # the paper's test figures are over pairs that the base finds this similar
 # statements, party whose view they state, and threshold of table 4; the topic they are on in labelled samples
@@ -43,6 +44,29 @@ QUERIED_TOPIC = "abort"
 OBJECTIVES = {"siamese": ["pairs"], "triplet": ["triplets"], "hybrid": ["triplets", "pairs"]}
 TEXTS = {"pairs": ["sentence1", "sentence2"], "triplets": ["anchor", "positive", "negative"]}
 LABEL = {"pairs": ["label"], "triplets": []}
+
+
+class LinearContrastiveLoss(nn.Module):
+    """Contrastive loss that is linear in the distance (Ghafouri et al., 2024, equation of section 3.3).
+
+    `y D + (1 - y) max(m - D, 0)` with D = 1 - cos in [0, 2], averaged over the batch. Inputs are (sentence, sentence)
+    with the label y, 1 if they agree and 0 if they oppose each other; beyond the margin m, in (0, 2], opposing texts
+    cost nothing.
+    """
+
+    def __init__(self, model: SentenceTransformer, margin: float) -> None:
+        super().__init__()
+        self.model, self.margin = model, margin
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
+        embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]
+        return self.compute_loss_from_embeddings(embeddings, labels)
+
+    def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
+        """The loss of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
+        distance = 1 - torch.cosine_similarity(*embeddings)
+        agree = labels.to(distance.dtype)
+        return (agree * distance + (1 - agree) * torch.relu(self.margin - distance)).mean()
 
 
 class StanceSystem(System):

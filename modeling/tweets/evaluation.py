@@ -20,20 +20,16 @@ Cosines = dict[str, np.ndarray]  # benchmark -> shape (rows, candidates), in [-1
 
 
 class Rankings:
-    """The queries and candidates of several benchmarks as numbers of their distinct texts.
+    """The queries and candidates of several benchmarks, by name, as numbers of their distinct texts.
 
-    Args:
-        benchmarks: Name -> columns of `dataset_scripts.base.schema.RANKINGS`, at least one row each.
-        dataset: What they are of, for messages.
+    They are made of columns of `dataset_scripts.base.schema.RANKINGS`, of one row at least; a query without positives
+    or negatives, or a text that is null, is a ValueError.
 
     Attributes:
         texts: Every text once.
         queries: Name -> the number of each query's text, shape (rows,).
         candidates: Name -> those of its candidates, positives first, shape (rows, most candidates); -1 for none.
         relevance: Name -> 1 for a positive and 0 for others, of the same shape.
-
-    Raises:
-        ValueError: If a query has no positives or no negatives, or a text is null.
     """
 
     def __init__(self, benchmarks: Mapping[str, Mapping[str, Sequence]], dataset: str = "benchmarks") -> None:
@@ -55,9 +51,6 @@ class Rankings:
             self.queries[name] = np.array([index.setdefault(query, len(index)) for query, _, _ in rows])
         self.texts = list(index)
 
-    def __len__(self) -> int:
-        return sum(map(len, self.queries.values()))
-
 
 class RankingEvaluator(Evaluator):
     """How far up the tweets that belong to a tweet come among others (Di Giovanni and Brambilla, 2021, section 4.1).
@@ -72,10 +65,7 @@ class RankingEvaluator(Evaluator):
     figures of untrained encoders in table 1 lie below the former, though they are called nDCG, and the evaluator in the
     paper's code returns the latter: which of the two they are is not certain.
 
-    Args:
-        rankings: The benchmarks. The vectors of all their texts are computed, so that evaluators of one set share them.
-        name: Prefix of the metrics.
-        of: The benchmarks that are measured; all if None.
+    Of the benchmarks those in `of` are measured, or all; evaluators of one set share the vectors of all their texts.
     """
 
     groups = ("negatives", "positives")

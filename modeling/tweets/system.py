@@ -75,11 +75,7 @@ class TweetsSystem(System):
     ]
 
     def load_data(self) -> Data:
-        """The pairs of the sets; `groups` says which of them share a conversation or a text.
-
-        Raises:
-            ValueError: If there are no pairs of a set that was named, or none at all.
-        """
+        """The pairs of the sets; `groups` says which of them share a conversation or a text."""
         recipe, sets, parts, counts = self.recipe, self.options.chosen_sets, [], {}
         self._check(recipe.data, SETS)
         for name in sets:
@@ -154,9 +150,6 @@ class TweetsSystem(System):
         """The benchmarks together, and where nothing waits for it also one by one; then scored pairs.
 
         Benchmarks of fewer than ten queries are left out where there are larger ones.
-
-        Raises:
-            ValueError: If no source has a benchmark.
         """
         recipe, testing, limit = self.recipe, split == "test", self.limit(split)
         sources = listed(recipe["benchmarks"]) or recipe.data

@@ -23,8 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments, set_seed
 
-from modeling.senticse.probing.data import CLASSES
+from dataset_scripts.base.schema import SENTENCES
 
+CLASSES = SENTENCES["label"].names
 # inverse strength of the L2 penalty, on vectors with a mean variance of 1
 GRID = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 EVALUATE_EVERY, PATIENCE = 20, 5  # steps; evaluations without improvement
@@ -44,15 +45,13 @@ def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> float:
     """Accuracy in [0, 1] of a logistic regression on frozen embeddings, its penalty chosen on the validation texts.
 
     As in SentEval (and so in SentiCSE, section 4.4) the penalty with the best validation accuracy is taken, the
-    strongest of equal ones, and the regression is not fitted again with the validation texts. SentEval's grid suits
-    encoders whose vectors are as long as BERT's. Here vectors are centred and multiplied by one number, so that their
-    variance is 1 in the mean over dimensions, and a wider grid serves encoders of any scale alike.
+    strongest of equal ones, and the regression is not fitted again with the validation texts. Vectors are centred, and
+    scaled to a mean variance of 1, so that one grid serves encoders of any scale alike.
     """
     centre = train.vectors.mean(axis=0)
     scale = 1 / max(float(np.sqrt(train.vectors.var(axis=0).mean())), 1e-12)
-    train, validation, test = (
-        Vectors((part.vectors - centre) * scale, part.labels) for part in (train, validation, test)
-    )
+    parts = [Vectors((part.vectors - centre) * scale, part.labels) for part in (train, validation, test)]
+    train, validation, test = parts
     with warnings.catch_warnings():
         # at the weakest penalties the last digits of the weights do not move the accuracy
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -62,13 +61,9 @@ def linear_probe(train: Vectors, validation: Vectors, test: Vectors) -> float:
 
 
 def draw(labels: np.ndarray, k: int, seed: int, validation: int = 500) -> tuple[np.ndarray, np.ndarray]:
-    """Draws k texts of each of `CLASSES`, and others for validation, as far as they are left; the same for all models.
+    """Draws row numbers of k texts of each of `CLASSES`, and of others for validation; the same for all models.
 
-    Returns:
-        Row numbers of the k texts of each class, and those of the validation texts.
-
-    Raises:
-        ValueError: If a class has fewer than k texts, or none is left for validation.
+    A ValueError if a class has fewer than k texts, or none is left for validation.
     """
     generator, shots = np.random.default_rng(seed), []
     for number, name in enumerate(CLASSES):
@@ -100,15 +95,10 @@ def fine_tuned(
     validation: int,
     learning_rate: float,
 ) -> float:
-    """Accuracy in [0, 1] after encoder and linear head were trained on k texts per class.
+    """Accuracy in [0, 1] after a copy of the encoder and a linear head were trained on k texts per class.
 
     AdamW with a linearly falling learning rate, batches of 16, at most 100 epochs; the accuracy on the validation texts
     is taken every 20 steps, training stops after five without an improvement, and the best state is tested.
-
-    Args:
-        model: The encoder; a copy is trained.
-        train, test: Columns `text` and `label`.
-        seed: Seed of the draw, of the head and of dropout.
     """
     shots, rest = (train.iloc[rows] for rows in draw(train["label"].to_numpy(), k, seed, validation))
     set_seed(seed)

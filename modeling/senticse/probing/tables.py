@@ -12,9 +12,8 @@ import pandas as pd
 from dataset_scripts.base.tables import markdown
 from modeling.base.paper import Paper
 from modeling.base.plots import scatter
-from modeling.senticse.probing.data import CLASSES
 from modeling.senticse.probing.figures import Subject
-from modeling.senticse.probing.probes import principal_components
+from modeling.senticse.probing.probes import CLASSES, principal_components
 
 CORPORA = ("imdb", "sst2", "yelp", "amazon", "mr")  # of the paper
 PAPER = {"base": "paper, RoBERTa", "trained": "paper, SentiCSE"}

@@ -22,8 +22,3 @@ def test_by_hand():
     assert scores["sgts_mean_different"] == pytest.approx(0.3)
     assert (scores["sgts_n_same"], scores["sgts_n_different"]) == (2, 2)
     assert set(evaluator.measures) == {name.removeprefix("sgts_") for name in scores}
-
-
-def test_one_class_is_an_error():
-    with pytest.raises(ValueError, match="All 2 references equal 1"):
-        SgtsEvaluator(pairs([1, 1], [0.9, 0.1]), **FACTS)(Chosen())

@@ -5,7 +5,7 @@ import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
-from modeling.senticse.lexicon import WordPolarity, load_lexicon
+from modeling.senticse.words import WordPolarity, load_lexicon
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = [*SPECIAL, "dis", "##like", "like", "##d", "bad", "we", "the", "tea", "!", "-", "not"]
@@ -45,18 +45,9 @@ def test_words_of_several_pieces(wordpiece):
     assert look_up(wordpiece, {"like": 1}, "liked dislike like")[1] == [0, 0, 0, 0, 0, 1, 0]  # longer words are others
 
 
-def test_padding_and_further_rows_change_nothing(wordpiece):
-    words = WordPolarity(wordpiece, {"dislike": -1, "bad": -1})
-    ids = wordpiece(["bad", "we dislike the tea", "dislike"], padding=True, return_tensors="pt")["input_ids"]
-    polarity = words(ids, words.numbers(ids))
-    assert polarity.tolist() == [[0, -1, 0, 0, 0, 0, 0], [0, 0, -1, -1, 0, 0, 0], [0, -1, -1, 0, 0, 0, 0]]
-
-
 def test_what_cannot_be_one_word(wordpiece):
     # "not-bad" is three words for the tokenizer, "horrid" is unknown to it
     assert look_up(wordpiece, {"not-bad": 1, "horrid": -1, "tea": 1}, "horrid not-bad tea")[1] == [0, 0, 0, 0, 0, 1, 0]
-    with pytest.raises(ValueError, match="the tokenizer knows none of its words"):
-        WordPolarity(wordpiece, {"horrid": -1})
 
 
 def test_byte_level_words(byte_level):
@@ -81,6 +72,6 @@ def test_lexicon_without_a_source(tmp_path, monkeypatch):
     assert (words["great"], words["awful"], words["love"], words["hate"]) == (1, -1, 1, -1)
     assert ":)" not in words and "the" not in words
     assert 6000 < len(words) < 7500
-    monkeypatch.setattr("modeling.senticse.lexicon.util.find_spec", lambda name: None)
+    monkeypatch.setattr("modeling.senticse.words.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install vaderSentiment; or name a source of words"):
         load_lexicon(None, tmp_path)

@@ -13,10 +13,9 @@ from dataset_scripts.base.quality import bare
 from modeling.base.models import resolve
 from modeling.senticse import Options
 from modeling.senticse import system as senticse
-from modeling.senticse.lexicon import WordPolarity
-from modeling.senticse.lm_head import load_head
 from modeling.senticse.losses import SenticseLoss
-from modeling.senticse.system import SenticseSystem, labels, without_leaks
+from modeling.senticse.system import SenticseSystem, without_leaks
+from modeling.senticse.words import WordPolarity, load_head
 from tests.tiny import VOCABULARY
 
 ROW = ["we love the trams every day", "the trams are great for visitors", "we hate the trams", "the trams are awful"]
@@ -42,15 +41,6 @@ def test_sentence_loss_by_hand():
     # share of the partner: e^2 / (e^2 + 2 (e^0 + e^-2)), the same four times; two of them per quadruple
     expected = -2 * log(exp(2) / (exp(2) + 2 * (1 + exp(-2))))
     assert value == pytest.approx(expected, rel=1e-5)
-
-
-def test_sentence_loss_pushes_the_first_negative_and_the_second_positive():
-    # equation 5 has n_j, equation 6 p_j+: what n+ and p are to the others does not count
-    p, positive2, n, negative2 = unit([0.0]), unit([90.0]), unit([180.0]), unit([90.0])
-    loss = SenticseLoss(None, Options(tau=1, lambda_w=0))
-    # cos(p, p+) = 0, cos(p, n) = -1; cos(n, n+) = 0, cos(n, p+) = 0
-    value = loss.compute_sentence_from_embeddings([p, positive2, n, negative2]).item()
-    assert value == pytest.approx(log(1 + exp(-1)) + log(2), rel=1e-5)
 
 
 class Fixed(nn.Module):
@@ -96,13 +86,6 @@ def test_word_loss_of_four_words_by_hand(make, reduction, expected):
     assert [ids[i] for i in (1, 2, 4)] == [mask] * 3
 
 
-def test_so_many_words_are_drawn_as_the_probability_says(make):
-    model = make().build_model()
-    loss = SenticseLoss(model, Options(masking=0.5), WordPolarity(model.tokenizer, WORDS), mask_id=4)
-    ids = model.preprocess(["love the great trams we hate"] * 2000)["input_ids"]
-    assert loss.choose(ids, torch.ones_like(ids))[2].sum().item() == pytest.approx(0.5 * 3 * 2000, rel=0.05)
-
-
 def test_nothing_to_predict_costs_nothing(make):
     system = make()
     model = system.build_model()
@@ -113,34 +96,19 @@ def test_nothing_to_predict_costs_nothing(make):
     assert loss.head.dense.weight.grad.abs().max() == 0  # not None: other processes wait for it
 
 
-def features_of(model, rows=2):
-    return [dict(model.preprocess([text] * rows)) for text in ROW]
-
-
-@pytest.mark.parametrize("lora", ["true", "false"])
-def test_gradients_reach_encoder_and_head(make, lora):
-    system = make(lora=lora)
+def test_gradients_reach_encoder_and_head(make):
+    system = make(lora="false")
     model = system.build_model()
     loss = system._loss(model)
-    parts = loss(features_of(model), None)
+    parts = loss([dict(model.preprocess([text] * 2)) for text in ROW], None)
     assert set(parts) == {"sentence", "word"}
     parts["word"].backward()
     assert loss.head.dense.weight.grad.abs().max() > 0 and loss.head.bias.grad.abs().max() > 0
-    if lora == "false":  # the embeddings are shared: kites are in no text, but one of the words to choose from
-        assert model[0].model.get_input_embeddings().weight.grad[VOCABULARY.index("kites")].abs().max() > 0
+    # the embeddings are shared: kites are in no text, but one of the words to choose from
+    assert model[0].model.get_input_embeddings().weight.grad[VOCABULARY.index("kites")].abs().max() > 0
     # the trainer keeps and resumes what the loss owns: the head, and not the embeddings, which are the encoder's
     owned = {name for name, each in loss.named_parameters() if not name.startswith("model.")}
     assert owned == {"head.bias", "head.dense.weight", "head.dense.bias", "head.norm.weight", "head.norm.bias"}
-
-
-def test_without_the_word_loss_there_is_no_second_pass(make):
-    system = make(lambda_w=0)
-    model = system.build_model()
-    loss = system._loss(model)
-    passes = []
-    model[0].register_forward_pre_hook(lambda *arguments: passes.append(1))
-    assert set(loss(features_of(model), None)) == {"sentence"}
-    assert len(passes) == 1 and loss.sentence_embeddings_only
 
 
 def test_the_checkpoint_s_own_head_is_taken(tiny_base, tmp_path, make):
@@ -180,23 +148,6 @@ def test_sentences_that_are_measured_are_taken_out():
     assert all(one != two for one, two in zip(clean["positive1"], clean["positive2"], strict=True))
 
 
-def test_data_of_several_sources(make, tiny_data, second):
-    data = make(data=f"{tiny_data},{second}").load_data()
-    taken_out = "training sentences found in evaluation data and taken out"
-    assert data.counts == {"quadruples of the sources": 72, taken_out: 0, "quadruples in training": 72}
-    assert data.sources == ["tiny-debates", "second-debates"]
-    assert make(max_train_rows=5, per_source=10).load_data().counts["quadruples in training"] == 5
-
-
-def test_training_data_that_are_measured(make, monkeypatch):
-    system = make()
-    monkeypatch.setattr(system, "_evaluated", lambda: {bare(text) for text in ROW})
-    counts = system.load_data().counts
-    # four of the sentences on trams; the row that begins with the first of them goes, and so does that of the second
-    assert counts["training sentences found in evaluation data and taken out"] == 2
-    assert counts["quadruples in training"] == 34
-
-
 def test_evaluators(make, tiny_data, second):
     system = make(sentiment=f"{tiny_data}, {second}", max_test_rows=5)
     testing, validating = system.evaluators("test"), system.evaluators("validation")
@@ -207,10 +158,6 @@ def test_evaluators(make, tiny_data, second):
     assert validating[0].dataset == "tiny-debates (validation)"
     chosen = make(sentiment=f"{tiny_data},{second}", evaluate_on="validation", similarity="none")
     assert [each.name for each in chosen.evaluators("validation")] == ["sgts", "sgts_second_debates"]
-
-
-def test_labels_of_sources():
-    assert labels(["org/mr-sentiment", "sst2", "org/My Films", "mr"]) == ["mr", "sst2", "my_films", "mr_4"]
 
 
 def test_the_paper_s_pooling(make):

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from datasets import Dataset
 
-from modeling.base.words import glove, tokens
 from modeling.sos import baselines
-from modeling.sos.baselines import Similarities, content_word_movers, rouge, tf_idf
+from modeling.sos.baselines import Similarities, rouge, tf_idf
 from modeling.sos.baselines import word_movers as wmd
 from modeling.sos.commands import app
 from modeling.sos.tables import check_rows, figures, render
@@ -51,32 +50,6 @@ def test_word_movers_by_hand():
     assert result.counts == {"pairs without words": 0, "words": 4, "words without a vector": 0}
 
 
-@pytest.mark.parametrize(
-    "measure", [lambda *pairs: wmd(*pairs, compass), tf_idf, lambda *pairs: rouge(*pairs, "rouge1")]
-)
-def test_a_text_without_any_word_is_not_similar_and_counted(measure):
-    result = measure(["good bad", "...", "good", "!"], ["good bad", "good", "", "?"])
-    assert result.values == pytest.approx([1, 0, 0, 0])
-    assert result.counts["pairs without words"] == 3
-
-
-def test_words_without_a_vector_are_left_out_and_counted():
-    result = wmd(["good trams", "trams"], ["good", "good"], compass)
-    assert result.values == pytest.approx([1, 0])
-    assert result.counts == {"pairs without words": 1, "words": 2, "words without a vector": 1}
-
-
-def test_glove_and_stop_words():
-    words = ["it", "is", "n't", "great", "the", "u.s.", "one", "old", "works", "and/or", "not"]
-    assert tokens("It isn't GREAT. The U.S. one (old) works... and/or not.") == words
-    result = glove({"good", "great", "table", "zzqxv"})
-    assert {word: vector.shape for word, vector in result.items()} == dict.fromkeys(("good", "great", "table"), (50,))
-    assert np.linalg.norm(result["good"] - result["great"]) < np.linalg.norm(result["good"] - result["table"])
-    result = content_word_movers(["it is the tram", "it is not"], ["a tram", "trams"])
-    assert result.values == pytest.approx([1, 0])
-    assert result.counts["pairs without words"] == 1
-
-
 def opinions(**columns):
     rows = {
         "id": ["a", "b", "c", "d"],
@@ -86,19 +59,6 @@ def opinions(**columns):
         "domain": ["laptop"] * 3 + ["restaurant"],
     }
     return Dataset.from_dict(rows | columns)
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (opinions().remove_columns("domain"), "news .opinions.: there is no column 'domain'; it has id, sentence1"),
-        (opinions(sentence2=["x", None, "x", "x"]), "news .opinions., row 1: sentence2 is None, no text"),
-        (opinions(score=[1, 2, 3, 5]), r"row 3: score is 5, outside \[0, 4\]"),
-    ],
-)
-def test_bad_rows_are_named_before_anything_is_computed(rows, message):
-    with pytest.raises(ValueError, match=message):
-        check_rows(rows, "news")
 
 
 def test_figures_and_tables():

@@ -35,13 +35,6 @@ def test_opinion_metrics():
     assert all(key in figures for key in OpinionEvaluator.headline)
 
 
-def test_nothing_to_correlate_is_no_figure():
-    figures = opinion_evaluator().metrics(np.full(8, 0.5))
-    assert set(figures) == set(OpinionEvaluator.measures) and not any(figures.values())
-    figures = opinion_evaluator([2, 2.5, 3, 3.5, 4, 3.75, 3.25, 2.25]).metrics(COSINES)  # none is broadly different
-    assert (figures["pearson_different"], figures["n_different"]) == (None, 0)
-
-
 @pytest.mark.parametrize("score", [4.5, -1, float("nan")])
 def test_a_score_outside_of_the_scale_is_refused(score):
     with pytest.raises(ValueError, match=rf"tiny \(test\): score must be people's mean in \[0, 4\]; there is {score}"):

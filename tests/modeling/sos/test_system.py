@@ -1,18 +1,14 @@
 """SOS: the losses by hand, unit vectors or not, data, evaluators and the paper's figures."""
 
 from functools import partial
-from math import log, sqrt
+from math import log
 
 import pytest
 import torch
-from sentence_transformers.sentence_transformer.losses import TripletLoss
-from sentence_transformers.sentence_transformer.modules import Normalize
 
-from modeling.sos.losses import PairSoftmaxLoss
-from modeling.sos.system import SosSystem
+from modeling.sos.system import PairSoftmaxLoss, SosSystem
 
 UNIT = {"keep": 0, "replay": "none", "objective": "triplet", "margin": 0.5, "normalised": "true"}
-TEXTS = ["we love the trams", "the trams are great for visitors", "we hate the trams"]
 
 
 @pytest.fixture
@@ -45,34 +41,6 @@ def test_softmax_loss_by_hand():
     assert value.item() == pytest.approx((log(2) + log(4)) / 2)
 
 
-def test_triplet_loss_on_unit_vectors_and_on_others(make):
-    anchor, near, far = (torch.tensor([row]) for row in ([1.0, 0.0], [0.6, 0.8], [0.0, 1.0]))
-    loss = make(margin=0.6)._loss("triplets", None)
-    assert isinstance(loss, TripletLoss)
-    # Euclidean distances sqrt(0.8) = 0.894 and sqrt(2) = 1.414: 0.520 apart, 0.080 short of the margin
-    value = loss.compute_loss_from_embeddings([anchor, near, far], None)
-    assert value.item() == pytest.approx(0.6 - (sqrt(2) - sqrt(0.8)), rel=1e-4)
-    # ten times as long they are 5.2 apart, 1.8 short of the paper's margin of 7
-    wide = make(margin=7, normalised="false")._loss("triplets", None)
-    value = wide.compute_loss_from_embeddings([10 * anchor, 10 * near, 10 * far], None)
-    assert value.item() == pytest.approx(7 - 10 * (sqrt(2) - sqrt(0.8)), rel=1e-4)
-
-
-def test_vectors_are_as_long_as_they_come_until_the_phase_is_over(make):
-    system = make(normalised="false", margin=7)
-    model = system.build_model()
-    before = model.encode(TEXTS)
-    phases = system.phases(model, system.load_data())
-    next(phases)
-    during = model.encode(TEXTS)
-    lengths = (during**2).sum(axis=1) ** 0.5
-    assert abs(lengths - 1).min() > 0.1
-    assert during / lengths[:, None] == pytest.approx(before, abs=1e-5)  # the same cosines
-    assert list(phases) == []
-    assert isinstance(model[-1], Normalize)
-    assert model.encode(TEXTS) == pytest.approx(before)
-
-
 @pytest.mark.parametrize(
     ("objective", "kind", "rows", "columns"),
     [
@@ -89,19 +57,6 @@ def test_training_rows(make, tiny_data, second, objective, kind, rows, columns):
     data = make(objective=objective, per_source=50, replay=tiny_data).load_data()
     assert data.counts[f"{kind} of the sources"] == data.counts[f"{kind} in training"] == 50
     assert data.sources == ["tiny-debates", "tiny-debates"]
-
-
-def test_families_hold_both_polarities_of_one_product(make, tiny_data):
-    system = make(objective="families", batch_size=24, keep=1)
-    data = system.load_data()
-    (phase,) = system.phases(system.build_model(), data)
-    sides = {}
-    for family, side, _ in phase.dataset["label"]:
-        sides.setdefault(family, []).append(side)
-    assert all(sorted(set(family)) == [-1, 1] and len(family) <= 8 for family in sides.values())
-    assert sum(map(len, sides.values())) == data.counts["texts of tiny-debates"] > 0
-    with pytest.raises(ValueError, match="--objective families compares unit vectors"):
-        make(objective="families", normalised="false", margin=7)
 
 
 def test_evaluators(make, tiny_data, second):

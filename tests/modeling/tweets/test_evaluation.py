@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator
 
 from modeling.base.models import load_backbone, resolve
-from modeling.tweets.evaluation import NOBODY, RankingEvaluator, Rankings, ranking_metrics
+from modeling.tweets.evaluation import RankingEvaluator, Rankings, ranking_metrics
 from tests.tiny import TOPICS, arguments, rankings
 
 FACTS = {"title": "tweets", "dataset": "tiny (test)", "dataset_id": "tiny"}
@@ -44,13 +44,6 @@ def test_metrics_by_hand():
     assert metrics["accuracy_at_1"] == 0.5
 
 
-def test_what_tells_nothing_apart_gains_nothing():
-    metrics = ranking_metrics(np.array([[1, 0, 0]]), np.array([[0.5, 0.5, 0.5]]))
-    assert (metrics["mrr"], metrics["accuracy_at_1"]) == (pytest.approx(1 / 3), 0)
-    # the library's nDCG shares the places of equals out: (1 + 1 / log2(3) + 1 / 2) / 3
-    assert metrics["ndcg"] == pytest.approx((1 + 1 / log2(3) + 0.5) / 3)
-
-
 def test_it_is_the_evaluator_of_the_library(model, benchmarks):
     for name, rows in benchmarks.items():
         ours = RankingEvaluator(Rankings({name: rows}), name, **FACTS)(model)
@@ -77,25 +70,3 @@ def test_every_text_is_embedded_once(model, benchmarks, tmp_path, monkeypatch):
     # benchmarks count the same, not by their rows
     each = [RankingEvaluator(shared, name, [name], **FACTS)(model)[f"{name}_ndcg"] for name in benchmarks]
     assert both.metrics(cosines)["ndcg"] == pytest.approx(np.mean(each)) and both.rows == 8 + 3
-
-
-def test_a_query_with_fewer_candidates(benchmarks):
-    shared = Rankings(benchmarks)
-    assert shared.candidates["cq"].shape == (3, 5)
-    assert (shared.candidates["cq"][1, 4], shared.relevance["cq"][1].tolist()) == (-1, [1, 1, 0, 0, 0])
-    cosines = np.array([[0.9, 0.8, 0.7, 0.6, 0.5], [0.9, 0.1, 0.5, 0.4, NOBODY], [0.9, 0.8, 0.7, 0.6, 0.5]])
-    evaluator = RankingEvaluator(shared, "cq", ["cq"], **FACTS)
-    # positives in the places 1 and 4 of four: (1 + 1 / log2(5)) / (1 + 1 / log2(3))
-    uneven = (1 + 1 / log2(5)) / (1 + 1 / log2(3))
-    assert evaluator.metrics({"cq": cosines})["ndcg"] == pytest.approx((1 + uneven + 1) / 3)
-    assert [len(values) for values in evaluator.by_group("cq", cosines).values()] == [8, 6]
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "what"),
-    [("positives", [], "positives"), ("negatives", ["a", None], "negatives"), ("query", None, "text")],
-)
-def test_nothing_to_rank(benchmarks, column, value, what):
-    rows = benchmarks["dq"] | {column: [*benchmarks["dq"][column][:7], value]}
-    with pytest.raises(ValueError, match=rf"x \(test\), dq, row 7: the query has no {what}, or one that is null"):
-        Rankings({"dq": rows}, "x (test)")
