@@ -14,13 +14,14 @@ Vectors are kept in `--cache-dir`.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
+import typer
 from scipy.stats import bootstrap
 from sentence_transformers import SentenceTransformer
 from sklearn.metrics import roc_auc_score
@@ -38,7 +39,6 @@ LEAST = 3  # texts that a statement needs on either side
 WEIGHTS = (0.2, 0.3, 0.5, 0.7, 1.0)
 CROWDINGS = (0.0, 0.5, 0.75, 1.0)
 CANDIDATES = (8, 12, 20)
-NEGATIONS = {"it is not true that": "It is not true that {}", "it is wrong to say that": "It is wrong to say that {}"}
 
 
 class Hits:
@@ -96,96 +96,54 @@ class Hits:
         }
 
 
-def cosines(
-    hits: Hits, model: SentenceTransformer, cache: Path, negated: bool
-) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-    """By one lens: cosines of statements and of their negations with texts, and the vectors of statements and texts."""
-    embed, asked = Vectors(model, cache), {"": hits.statements}
-    for name, frame in NEGATIONS.items() if negated else ():
-        asked[name] = [frame.format(text[0].lower() + text[1:]) for text in hits.statements]
-    texts = embed(hits.texts)
-    vectors = {name: embed(statements) for name, statements in asked.items()}
-    return {name: each @ texts.T for name, each in vectors.items()}, vectors[""], texts
-
-
-def among(topic: np.ndarray, side: np.ndarray, count: int) -> np.ndarray:
-    """The side's scores for the `count` first texts of the topic, and less than any for the others."""
-    places = np.argsort(-topic, axis=1)[:, :count]
-    scores = np.full(topic.shape, -3.0)
-    np.put_along_axis(scores, places, np.take_along_axis(side, places, axis=1), axis=1)
-    return scores
-
-
 def ways(
-    hits: Hits, model: SentenceTransformer, cache: Path, scales: list[float], chosen: float = SIDE
+    hits: Hits, model: SentenceTransformer, cache: Path, everything: bool, chosen: float = SIDE
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and scores, shape (statements, texts); without scales only what was chosen, and its parts.
+    """Names and scores, shape (statements, texts); of everything or only of what was chosen, and its parts.
 
     The side counts against a text where the weight that was chosen is below 0.
     """
-    everything = bool(scales)
+    embed = Vectors(model, cache)
     model.disable_adapters()
-    by_topic, _, texts = cosines(hits, model, cache, everything)
-    topic, crowd = by_topic[""], crowding(texts)
+    texts = embed(hits.texts)
+    topic, crowd = embed(hits.statements) @ texts.T, crowding(texts)
     spread = {crowded: topic - crowded * crowd for crowded in (CROWDINGS if everything else (0, CROWDED))}
     for crowded, scores in spread.items():
         yield f"topic - {crowded:g} crowding", scores
-    for name, negation in list(by_topic.items())[1:]:
-        yield f"2 topic - topic of '{name}'", 2 * topic - negation
     model.enable_adapters()
-    layers = [layer for layer in model.modules() if hasattr(layer, "lora_A")]
-    trained = [dict(layer.scaling) for layer in layers]
-    for scale in scales or [1.0]:
-        for layer, scaling in zip(layers, trained, strict=True):
-            layer.scaling = {name: scale * value for name, value in scaling.items()}
-        by_side, asked, texts = cosines(hits, model, cache, everything)
-        side, of = by_side[""], "side" if scale == 1 else f"side at {scale:g}"
-        yield of, side
-        for crowded, weight in product(spread, np.copysign(WEIGHTS, chosen) if everything else (chosen,)):
-            yield f"topic - {crowded:g} crowding {weight:+g} {of}", spread[crowded] + weight * side
-        if not everything or chosen < 0:
-            return
-        chosen, name = spread[CROWDED], f"topic - {CROWDED:g} crowding"
-        for count in CANDIDATES:
-            hidden = np.where(hits.own, -3, topic)
-            yield f"{count} first of topic, by {of}", among(hidden, side, count)
-            yield f"{count} first of topic, by {of} - topic", among(hidden, side - topic, count)
-            yield f"{count} first of {name}, by {of}", among(np.where(hits.own, -3, chosen), side, count)
-        for negation, weight in product(NEGATIONS, WEIGHTS):
-            contrast = chosen + weight * (side - 0.5 * by_side[negation])
-            yield f"{name} + {weight:g} ({of} - 0.5 {of} of '{negation}')", contrast
-        mean = texts.mean(axis=0)
-        centred = [(each - mean) / np.linalg.norm(each - mean, axis=1, keepdims=True) for each in (asked, texts)]
-        for weight in WEIGHTS:
-            yield f"{name} + {weight:g} {of}, centred on its mean", chosen + weight * (centred[0] @ centred[1].T)
+    embed = Vectors(model, cache)
+    side = embed(hits.statements) @ embed(hits.texts).T
+    yield "side", side
+    for crowded, weight in product(spread, np.copysign(WEIGHTS, chosen) if everything else (chosen,)):
+        yield f"topic - {crowded:g} crowding {weight:+g} side", spread[crowded] + weight * side
+    for count in CANDIDATES if everything and chosen > 0 else ():
+        for name, scores in (("topic", topic), (f"topic - {CROWDED:g} crowding", spread[CROWDED])):
+            last = np.sort(np.where(hits.own, -3, scores), axis=1)[:, [-count]]
+            yield f"{count} first of {name}, by side", np.where(scores >= last, side, -3)
 
 
-def main() -> None:
+def main(
+    data: Annotated[str, typer.Option(help="Folders of corpora with families, A,B,C.")],
+    model: Annotated[str, typer.Argument(help="A released adapter, a run, or its folder.")] = "stance-minilm",
+    split: str = "validation",
+    statements: Annotated[int | None, typer.Option(help="A seeded sample (default: all).")] = None,
+    chosen: Annotated[bool, typer.Option("--chosen", help="Only what was chosen, and its parts.")] = False,
+    counter: Annotated[bool, typer.Option("--counter", help="Of the texts against the statement, as counter.")] = False,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Table to write (.csv, .parquet).")] = None,
+    cache_dir: Path = Path(".cache/hits"),
+) -> None:
     """Prints and writes the table, the best way first."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", nargs="?", default="stance-minilm", help="a released adapter, a run, or its folder")
-    parser.add_argument("--data", required=True, help="folders of corpora with families, A,B,C")
-    parser.add_argument("--split", default="validation", help="(default: %(default)s)")
-    parser.add_argument("--statements", type=int, help="a seeded sample (default: all)")
-    parser.add_argument("--scales", default="1", help="of the adapter, e.g. 1,1.5,2 (default: %(default)s)")
-    parser.add_argument("--chosen", action="store_true", help="only what was chosen, and its parts")
-    parser.add_argument("--counter", action="store_true", help="of the texts against the statement, as counter scores")
-    parser.add_argument("-o", "--out", type=Path, help="table to write (.csv, .parquet)")
-    parser.add_argument("--cache-dir", type=Path, default=Path(".cache/hits"))
-    options = parser.parse_args()
-    folder, table = adapter_folder(options.model), []
-    model = load_backbone(base_of(folder))
-    model.load_adapter(str(folder))
-    weight = -AGAINST if options.counter else SIDE
-    scales = [] if options.chosen else [float(scale) for scale in options.scales.split(",")]
-    for data in options.data.split(","):
-        rows, name = load_split(data, "families", options.split, options.cache_dir), source_name(data)
+    folder, table = adapter_folder(model), []
+    encoder = load_backbone(base_of(folder))
+    encoder.load_adapter(str(folder))
+    for source in data.split(","):
+        rows, name = load_split(source, "families", split, cache_dir), source_name(source)
         rows = {column: np.asarray(rows[column]) for column in rows.column_names}
-        if options.counter:
+        if counter:
             rows["side"] = 1 - rows["side"]
-        hits = Hits(rows, options.statements)
+        hits = Hits(rows, statements)
         alone = None
-        for way, scores in ways(hits, model, options.cache_dir, scales, weight):
+        for way, scores in ways(hits, encoder, cache_dir, not chosen, -AGAINST if counter else SIDE):
             found = hits.first(scores)[0] / FIRST
             alone = found if alone is None else alone  # the first way is the base alone
             row = {"way": way, "data": name} | hits.metrics(scores)
@@ -196,9 +154,9 @@ def main() -> None:
     means = frame.groupby("way")["for_at_5"].transform("mean")
     frame = frame.assign(mean=means).sort_values(["mean", "way"], ascending=[False, True], kind="stable")
     print(markdown(frame))
-    if options.out:
-        write_table(frame, options.out)
+    if out:
+        write_table(frame, out)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)
