@@ -10,12 +10,12 @@ quarters and a quarter are for, say whether the corrected difference is right.
 
 from __future__ import annotations
 
-import argparse
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import typer
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import roc_auc_score
 
@@ -26,6 +26,7 @@ from modeling.base.vectors import Vectors
 from modeling.search import validation
 
 TEXTS, GROUP, SHARES = 400, 150, (0.75, 0.25)
+SIZES = (8, 16, 32)  # coded texts a side
 CHOICES = (0.1, 1, 10, 100)  # of the inverse strength of regularisation
 
 
@@ -84,26 +85,16 @@ def once(vectors: np.ndarray, stated: np.ndarray, labels: np.ndarray, size: int,
     return table
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", help="a corpus with the configuration families")
-    parser.add_argument("--split", default="test")
-    parser.add_argument("--model", default="bundled")
-    parser.add_argument("--sizes", default="8,16,32", help="coded texts a side")
-    parser.add_argument("--draws", type=int, default=20)
-    parser.add_argument("--cache", type=Path, help="folder in which vectors are kept")
-    args = parser.parse_args()
-    sizes = [int(size) for size in args.sizes.split(",")]
-    model, table = load_model(args.model), []
-    embed = Vectors(model, args.cache)
-    for part in targets(args.source, args.split, max(sizes)):
+def main(source: str, split: str = "test", model: str = "bundled", draws: int = 20, cache: Path | None = None) -> None:
+    """Prints the tables of a corpus with the configuration families."""
+    encoder, table = load_model(model), []
+    embed = Vectors(encoder, cache)
+    for part in targets(source, split, max(SIZES)):
         statement, labels = part["statement"].iloc[0], part["side"].to_numpy(bool)
         vectors = np.asarray(embed(part["text"].tolist()))
-        sides = model.encode([statement, opposite(statement)], normalize_embeddings=True)
+        sides = encoder.encode([statement, opposite(statement)], normalize_embeddings=True)
         stated = vectors @ (sides[0] - sides[1])
-        rows = [
-            row for size in sizes for seed in range(args.draws) for row in once(vectors, stated, labels, size, seed)
-        ]
+        rows = [row for size in SIZES for seed in range(draws) for row in once(vectors, stated, labels, size, seed)]
         table += [{"target": statement} | row for row in rows]
     frame = pd.DataFrame(table)
     by_target = frame.groupby(["target", "a side", "axis"])["AUROC, other texts"].mean().unstack(["axis", "a side"])
@@ -113,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -11,12 +11,12 @@ the table is not run again.
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+import typer
 
 OPEN = ["arct", "nli_negation", "persona", "polis", "tweet_stance", "perspectrum", "ibm_argkp"]
 UNSTATED = ["chatstance", "vast", "iam", "aae2_cmv", "valueeval23"]  # corpora whose terms are not stated
@@ -114,25 +114,23 @@ def draw(table: pd.DataFrame, path: Path) -> None:
     figure.savefig(path)
 
 
-def main() -> None:
-    """Runs what is missing, one after another."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="folder of built corpora")
-    parser.add_argument("-o", "--out", type=Path, required=True, help="folder of table and picture")
-    parser.add_argument("--cache-dir", type=Path, required=True, help="where vectors are kept")
-    parser.add_argument("--only", default="", help="experiments whose name begins like this")
-    options = parser.parse_args()
-
+def main(
+    data: Path,
+    cache_dir: Annotated[Path, typer.Option()],
+    out: Annotated[Path, typer.Option("-o", "--out")],
+    only: str = "",
+) -> None:
+    """Runs what is missing of the experiments whose name begins with `only`, one after another."""
     from modeling.base.run import quiet
 
     quiet()
-    options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / "frontier.csv"
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "frontier.csv"
     table = pd.read_csv(path) if path.is_file() else pd.DataFrame({"experiment": []})
     for name, (corpora, changes) in experiments().items():
-        if name in set(table["experiment"]) or not name.startswith(options.only):
+        if name in set(table["experiment"]) or not name.startswith(only):
             continue
-        figures = measure(corpora, changes, options.data, options.cache_dir)
+        figures = measure(corpora, changes, data, cache_dir)
         table = pd.concat([table, pd.DataFrame([{"experiment": name, **figures}])], ignore_index=True)
         table.to_csv(path, index=False, float_format="%.4g")
         print(table.tail(1).to_string(index=False, header=len(table) == 1), flush=True)
@@ -140,4 +138,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

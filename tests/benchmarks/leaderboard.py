@@ -8,13 +8,13 @@ measured, and all rows of the others. Vectors are computed in bfloat16. Given ag
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import mteb
 import pandas as pd
+import typer
 from sentence_transformers import SentenceTransformer
 
 from dataset_scripts.base.sources import load_split
@@ -52,28 +52,26 @@ def both(model: SentenceTransformer, task: CorpusTask) -> Iterator[dict[str, Any
         }
 
 
-def main() -> None:
+def main(
+    data: Annotated[Path, typer.Argument(help="Folder of the corpora.")],
+    models: Annotated[list[str], typer.Argument(help="As opinion eval takes them.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The table, a .csv.")],
+    counters: Annotated[bool, typer.Option(help="The task whose texts are long, too.")] = True,
+) -> None:
     """Measures models and adds them to the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="folder of the corpora")
-    parser.add_argument("models", nargs="+", help="as opinion eval takes them")
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the table, a .csv")
-    parser.add_argument("--without-counters", action="store_true", help="leave out the task whose texts are long")
-    options = parser.parse_args()
-    table = pd.read_csv(options.output) if options.output.exists() else pd.DataFrame({"model": []})
-    tasks = [StanceSeparation(options.data / "kialo", 2000), OpinionSimilarity(options.data / "sos")]
-    if not options.without_counters:
-        tasks.append(CounterArguments(options.data / "counterargs18"))
-    for name in options.models:
+    table = pd.read_csv(output) if output.exists() else pd.DataFrame({"model": []})
+    tasks = [StanceSeparation(data / "kialo", 2000), OpinionSimilarity(data / "sos")]
+    tasks += [CounterArguments(data / "counterargs18")] if counters else []
+    for name in models:
         model, known = load_model(name), set(table["task"][table["model"] == name] if len(table) else ())
         model.forward = precision(True)(model.forward)  # not of what mteb compares vectors by: there would be ties
         for task in tasks:
             if task.metadata.name not in known:
                 rows = [{"model": name, **row} for row in both(model, task)]
                 table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
-                write_table(table.round(4), options.output)
+                write_table(table.round(4), output)
     print(markdown(table))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -9,11 +9,11 @@ Topic and side are cosines of the bundled encoder and of stance-minilm. Vectors 
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import typer
 
 from dataset_scripts.base.sources import load_split, source_name
 from dataset_scripts.base.tables import markdown
@@ -26,24 +26,18 @@ from modeling.bipolar.evaluation import SidesEvaluator
 WEIGHTS = (0, 0.3, 0.5, 0.7, 1, 1.5, 2)
 
 
-def main() -> None:
-    """Prints the shares of opinions whose first hit is of the other side."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="+", help="folders of corpora with families")
-    parser.add_argument("--split", default="test", help="(default: %(default)s)")
-    parser.add_argument("--opinions", type=int, default=400, help="a seeded sample (default: %(default)s)")
-    parser.add_argument("--cache-dir", type=Path, default=Path(".cache/sides"))
-    options = parser.parse_args()
+def main(data: list[str], split: str = "test", opinions: int = 400, cache_dir: Path = Path(".cache/sides")) -> None:
+    """Prints the shares of opinions, a seeded sample of each corpus, whose first hit is of the other side."""
     whole = BipolarEncoder.of(load_model("bipolar-minilm"))
     models = (load_model("bundled"), load_model("stance-minilm"), whole.encoder)
     table = []
-    for data in options.data:
-        rows = load_split(data, "families", options.split, options.cache_dir)
-        name, columns = source_name(data), {column: np.asarray(rows[column]) for column in rows.column_names}
-        evaluator = SidesEvaluator(columns, limit=options.opinions, title="", dataset=name, dataset_id=name)
+    for source in data:
+        rows = load_split(source, "families", split, cache_dir)
+        name, columns = source_name(source), {column: np.asarray(rows[column]) for column in rows.column_names}
+        evaluator = SidesEvaluator(columns, limit=opinions, title="", dataset=name, dataset_id=name)
         asked = evaluator.opinions
         with precision(True):
-            topic, side, u = (np.asarray(Vectors(model, options.cache_dir)(asked.texts)) for model in models)
+            topic, side, u = (np.asarray(Vectors(model, cache_dir)(asked.texts)) for model in models)
         points = asked.points
         cosines = side[points] @ side.T
         counters = whole.retrieval_embeddings(u[points], queries=True) @ whole.retrieval_embeddings(u).T
@@ -53,15 +47,9 @@ def main() -> None:
                 figures = evaluator.metrics(asked.hits(first))
                 table.append({"ranked by": f"{way} - {weight:g} side", "data": name, "other": figures["other_side"]})
         table.append({"ranked by": "chance", "data": name, "other": figures["chance"]})
-    print(
-        markdown(
-            pd.DataFrame(table)
-            .pivot_table(index="ranked by", columns="data", sort=False)
-            .droplevel(0, axis=1)
-            .reset_index()
-        )
-    )
+    wide = pd.DataFrame(table).pivot_table("other", "ranked by", "data", sort=False)
+    print(markdown(wide.reset_index()))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -11,12 +11,13 @@ tokenisation to the last optimiser step.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+import typer
 
 COLUMNS = ["anchor", "positive", "negative"]
 SETTINGS = {
@@ -115,33 +116,27 @@ def measure(way: str, rows: Any, **settings: Any) -> float:
         return len(rows) / WAYS[way](recipe, phase, folder)
 
 
-def main() -> None:
+def main(
+    data: str = "demo", batch_size: int = 32, steps: int = 20, rounds: int = 3, threads: int | None = None
+) -> None:
     """Prints medians and extremes over the rounds, after one of warm-up; ratios are taken within a round."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="demo", help="source with triplets (default: demo)")
-    parser.add_argument("--batch-size", type=int, default=32, help="triplets per step (default: %(default)s)")
-    parser.add_argument("--steps", type=int, default=20, help="steps per measurement (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each way (default: %(default)s)")
-    parser.add_argument("--threads", type=int, help="threads of torch (default: as torch chooses)")
-    options = parser.parse_args()
-
     import torch
 
     from dataset_scripts.base.sources import load_split
     from modeling.base.run import quiet
 
     quiet()
-    torch.set_num_threads(options.threads or torch.get_num_threads())
+    torch.set_num_threads(threads or torch.get_num_threads())
     with tempfile.TemporaryDirectory() as cache:
-        rows = load_split(options.data, "triplets", "train", Path(cache)).select_columns(COLUMNS)
-    rounds = []
-    for number in range(options.rounds + 1):
-        sample = rows.shuffle(seed=number).select(range((options.steps if number else 3) * options.batch_size))
+        rows = load_split(data, "triplets", "train", Path(cache)).select_columns(COLUMNS)
+    measured = []
+    for number in range(rounds + 1):
+        sample = rows.shuffle(seed=number).select(range((steps if number else 3) * batch_size))
         order = [list(WAYS)[(place + number) % len(WAYS)] for place in range(len(WAYS))]
-        rounds.append({way: measure(way, sample, batch_size=options.batch_size, seed=number) for way in order})
+        measured.append({way: measure(way, sample, batch_size=batch_size, seed=number) for way in order})
     for way in WAYS:
-        speeds = [each[way] for each in rounds[1:]]
-        ratios = [each["project"] / each[way] for each in rounds[1:]]
+        speeds = [each[way] for each in measured[1:]]
+        ratios = [each["project"] / each[way] for each in measured[1:]]
         print(
             f"{way:8} {statistics.median(speeds):6.1f} triplets/s ({min(speeds):.1f} to {max(speeds):.1f}); "
             f"project is {statistics.median(ratios):.2f} times as fast ({min(ratios):.2f} to {max(ratios):.2f})"
@@ -149,4 +144,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -9,23 +9,29 @@ from modeling.base.recipe import load_recipe
 from modeling.base.rooms import get_system
 
 
+@pytest.fixture(scope="session")
+def tiny_cache(tmp_path_factory):
+    """Where tests that only read keep prepared data and vectors, once for all of them."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def make_system(tiny_base, tiny_data, tmp_path):
+def make_system(tiny_base, tiny_data, tiny_cache):
     """A function that makes the system of a recipe on the tiny encoder and data."""
 
     def system(recipe, **options):
         words = {"base": tiny_base, "base_id": "org/tiny", "data": tiny_data, "similarity": tiny_data}
-        words |= {"cache_dir": tmp_path, "lora_targets": "none"} | options
+        words |= {"cache_dir": tiny_cache, "lora_targets": "none"} | options
         recipe = load_recipe(recipe, {name: str(value) for name, value in words.items()})
         return get_system(recipe.system)(recipe)
 
     return system
 
 
-@pytest.fixture
-def second(tiny_data, tmp_path):
+@pytest.fixture(scope="session")
+def second(tiny_data, tmp_path_factory):
     """Another folder with the same rows."""
-    return shutil.copytree(tiny_data, tmp_path / "second-debates")
+    return shutil.copytree(tiny_data, tmp_path_factory.mktemp("second") / "second-debates")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from modeling.base.recipe import load_recipe
 
 
 @pytest.fixture
-def recipe(tiny_base, tiny_data, tmp_path):
+def recipe(tiny_base, tiny_data, tiny_cache, tmp_path):
     """A function that makes a recipe."""
 
     def make(name="bipolar-demo", **options):
@@ -14,7 +14,7 @@ def recipe(tiny_base, tiny_data, tmp_path):
         words |= {
             "lora_targets": "none",
             "similarity": tiny_data,
-            "cache_dir": tmp_path / "cache",
+            "cache_dir": tiny_cache,
             "output_dir": tmp_path,
         }
         return load_recipe(name, {option: str(value) for option, value in (words | options).items()})

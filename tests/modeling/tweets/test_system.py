@@ -29,22 +29,17 @@ def test_training_rows(make):
 
 
 def test_a_sample_of_each_set(make):
-    for sets, rows in (("quote", 12), ("coreply,quote", 18), ("quote,quote", 12), ("all", 36)):
-        assert make(sets=sets, batch_size=1).load_data().counts["pairs in training"] == rows
+    assert make(sets="coreply,quote", batch_size=1).load_data().counts["pairs in training"] == 18
     data = make(per_set=5, batch_size=1).load_data()
     assert data.counts["pairs in training"] == 20
     assert data.counts["quote pairs of the sources"] == 12
-    anchors = data.train["pairs"]["anchor"]
-    assert sum("needs" in anchor for anchor in anchors) == 10  # of quotes and replies
-    assert make(per_set=5, batch_size=1).load_data().train["pairs"]["anchor"] == anchors
-    assert make(per_set=5, batch_size=1, seed=3).load_data().train["pairs"]["anchor"] != anchors
-    assert len(make(max_train_rows=7, batch_size=1).load_data().train["pairs"]) == 7
+    assert sum("needs" in anchor for anchor in data.train["pairs"]["anchor"]) == 10  # of quotes and replies
 
 
 def test_a_source_that_is_none_is_named(make, tiny_data):
     with pytest.raises(ValueError, match="Couldn't reach 'nowhere/at-all'"):
         make(data=f"{tiny_data},nowhere/at-all").load_data()
-    with pytest.raises(ValueError, match="not 'dq'"):
+    with pytest.raises(ValueError, match="have no 'dq'"):
         make(benchmarks="demo:reviews").evaluators("test")
 
 
