@@ -20,7 +20,6 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 from time import process_time
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
