@@ -189,7 +189,8 @@ def ask(
         raise ValueError("--coded calibrates a --judge on one statement, which its texts are coded for or against")
     opened = _open(index, model, lens)
     texts = read_coded(opened, coded, text_column, label_column) if coded else None
-    hits = (duplicates.ask if near_duplicates == "fold" else type(opened).ask)(opened, asked, top, threshold)
+    fold = near_duplicates == "fold"
+    hits = duplicates.ask(opened, asked, top, threshold) if fold else opened.ask(asked, top, threshold)
     judged = []
     if judge:
         from modeling.search.judge import Judge

@@ -312,7 +312,8 @@ class Index:
 
     def dots(self, queries: np.ndarray) -> np.ndarray:
         """Dot products of query vectors with all texts', by blocks of the memory map; shape (queries, m)."""
-        return np.clip(dots := self._dots(queries, 0, len(self)), -1.0, 1.0, out=dots)
+        dots = self._dots(queries, 0, len(self))
+        return np.clip(dots, -1.0, 1.0, out=dots)
 
     def _dots(self, queries: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Dot products of queries with the texts between two numbers, shape (queries, stop - start), float32."""
