@@ -83,9 +83,3 @@ def test_two_models(words, tiny_base, other, tmp_path, monkeypatch):
     # given again, nothing is embedded again
     monkeypatch.setattr("modeling.base.vectors.Vectors._embed", lambda *arguments: pytest.fail("embedded again"))
     assert opinion(*words(tiny_base, other, out=None)).stdout.strip() == text.split("![")[0].strip()
-
-
-def test_debates_that_are_not_in_the_data_cannot_be_left_out(words, other, tmp_path):
-    (tmp_path / "near.csv").write_text("corpus,group\nkialo,7\n")
-    done = opinion(*words(other, out=None), "--without-motions", tmp_path / "near.csv")
-    assert done.exit_code == 2 and "no group of the test data is in it; it lists groups of kialo" in done.stderr

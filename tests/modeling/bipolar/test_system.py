@@ -8,7 +8,7 @@ import torch
 from modeling.base.run import run
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
-from modeling.bipolar.losses import BipolarLoss, text_keys
+from modeling.bipolar.losses import BipolarLoss
 
 
 def heads_of_two(**options):
@@ -73,13 +73,6 @@ def test_copies_are_no_wrong_answers():
     # |u - v| of the other point is 2 for either; of the counter 1.2 and .8
     expected = (log(1 + exp(2 - 1.2)) + log(1 + exp(2 - 0.8))) / 2
     assert alone["classification"].item() == pytest.approx(expected, abs=1e-5)
-
-
-def test_keys_tell_texts_apart_whatever_their_padding():
-    short = {"input_ids": torch.tensor([[5, 7], [7, 5]]), "attention_mask": torch.ones(2, 2, dtype=torch.long)}
-    long = {"input_ids": torch.tensor([[5, 7, 9]]), "attention_mask": torch.tensor([[1, 1, 0]])}
-    first, second = text_keys(short).tolist()
-    assert first != second and text_keys(long).tolist() == [first]
 
 
 def test_a_run_from_end_to_end(recipe):

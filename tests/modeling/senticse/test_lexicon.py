@@ -45,11 +45,6 @@ def test_words_of_several_pieces(wordpiece):
     assert look_up(wordpiece, {"like": 1}, "liked dislike like")[1] == [0, 0, 0, 0, 0, 1, 0]  # longer words are others
 
 
-def test_what_cannot_be_one_word(wordpiece):
-    # "not-bad" is three words for the tokenizer, "horrid" is unknown to it
-    assert look_up(wordpiece, {"not-bad": 1, "horrid": -1, "tea": 1}, "horrid not-bad tea")[1] == [0, 0, 0, 0, 0, 1, 0]
-
-
 def test_byte_level_words(byte_level):
     tokens, polarity, _ = look_up(byte_level, {"like": 1, "dislike": -1}, "Like tea, dislike!like we")
     # characters of "Like" at the start, of " dislike", and of "like" right after the mark, whatever the pieces are

@@ -1,13 +1,10 @@
 """Simple-SD: distances by hand arithmetic, and the best candidate found as brute force finds it."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
 
-from modeling.base.words import movers_distance, unit_vectors
-from modeling.bipolar.baselines import words as module
 from modeling.bipolar.baselines.words import SimpleSD, WordMovers, Words
 from modeling.bipolar.candidates import SETTINGS, Candidates
 from tests.modeling.bipolar.baselines.invented import columns_of, debates, row, vectors
@@ -17,14 +14,6 @@ COMPASS = {"good": (1.0, 0.0), "bad": (-1.0, 0.0), "great": (0.0, 1.0), "awful":
 
 def compass(words):
     return {word: np.array(COMPASS[word]) for word in words if word in COMPASS}
-
-
-def plain(query, text):
-    """Word Mover's distance of two texts of numbers."""
-    known = unit_vectors({*query.split(), *text.split()}, vectors)
-    bags = [Counter(each.split()) for each in (query, text)]
-    left, right = ([known[word] for word in bag] for bag in bags)
-    return movers_distance(left, list(bags[0].values()), right, list(bags[1].values()))
 
 
 def test_distances_by_hand():
@@ -44,21 +33,6 @@ def test_distances_by_hand():
     for wordless in (2, 3):  # without a vector, without a word
         assert np.isinf([*movers.lower(wordless), movers.distance(wordless, 0)]).all()
     assert np.isinf(movers.lower(0)).tolist() == [False, False, False, True]
-
-
-def test_exact_distances_are_the_plain_ones_and_lie_above_the_bounds(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 2)
-    rng = np.random.default_rng(0)
-    queries, texts = (
-        [" ".join(map(str, rng.integers(0, 60, rng.integers(1, longest)))) for _ in range(count)]
-        for count, longest in ((6, 9), (20, 30))
-    )
-    movers = WordMovers(Words(queries, texts), vectors)
-    for number, query in enumerate(queries):
-        exact = np.array([movers.distance(number, text) for text in range(len(texts))])
-        np.testing.assert_allclose(exact, [plain(query, text) for text in texts], rtol=1e-9)
-        lower = movers.lower(number)
-        assert (lower <= exact).all() and (lower > exact / 2).all()
 
 
 def test_the_score_of_a_pair_by_hand():
