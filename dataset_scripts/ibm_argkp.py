@@ -7,7 +7,7 @@ from pathlib import Path
 from dataset_scripts.base.families import TreesCorpus, claim_rows, topic_group
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import MINIMUM_WORDS, normalise
-from dataset_scripts.base.reading import parse_score
+from dataset_scripts.base.reading import named, parse_score
 from dataset_scripts.base.schema import Rows, pair_row, triplet_row
 from dataset_scripts.base.splits import SPLIT_NAMES, across, within
 
@@ -52,7 +52,16 @@ class IbmArgKP(TreesCorpus):
     """
 
     METADATA = load_metadata("ibm_argkp")
-    RELEASES = (tuple(f"IBM_Debater_{name}.zip" for name in NAMES), (f"{NAMES[0]}.csv", f"{NAMES[1]}_dataset.csv"))
+    RAW = named(".csv")
+
+    @classmethod
+    def find_files(cls, path: Path) -> list[Path]:
+        """Both releases by a part of their names: those of IBM's zips begin with "IBM_Debater_(R)_", or without (R)."""
+        files = super().find_files(path if path.is_dir() else path.parent)
+        found = {name: next((file for file in files if name in file.name), None) for name in NAMES}
+        if missing := [name for name, file in found.items() if file is None]:
+            raise FileNotFoundError(f"{path} lacks {' and '.join(missing)}; it needs {cls.METADATA.raw}")
+        return list(found.values())
 
     def units(self, files: list[Path]) -> list[tuple[str, Motion]]:
         motions: dict[str, Motion] = {}

@@ -34,7 +34,7 @@ def release(ratings=RATINGS, key_points=KEY_POINTS) -> dict[str, str]:
 
 def test_pairs(build, write):
     for name, text in release().items():
-        zipped = f"IBM_Debater_{name.removesuffix('.csv').removesuffix('_dataset')}.zip"
+        zipped = f"IBM_Debater_(R)_{name.removesuffix('.csv').removesuffix('_dataset')}.zip"
         write(f"raw/{zipped}", {"readme.txt": "NAME: invented", name: text})
     data, dropped = build(IbmArgKP, write("raw", {}), "pairs")
     # "We should ban cats": 4 texts for it (one a key point) and 2 against, 1 match that is also one of the 6 pairs for

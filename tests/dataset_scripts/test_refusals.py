@@ -20,7 +20,7 @@ CASES = [
     ("congress:tweets", {DAY: "[]"}, r"no map of accounts \(\*users\*.json\) among 2017-"),
     ("congress:tweets", {ACCOUNTS: "[]", DAY: "[\n{]"}, "21.json, line 2, column 2: not valid"),
     ("ibm_argkp", {RATINGS: "argument,topic\n", POINTS: ""}, "line 1: no column set, stance_WA, stance_WA"),
-    ("ibm_argkp", {POINTS: ""}, "; or arg_quality_rank_30k.csv .plain or .gz.; it needs the folder with both"),
+    ("ibm_argkp", {POINTS: ""}, "lacks arg_quality_rank_30k; it needs the folder with both"),
     ("ibm_argkp", {RATINGS: TWICE, POINTS: ""}, "rank_30k.csv, line 3: 'Adopt cats' is in train and in test"),
     ("kialo:pairs", {"empty.txt": ""}, "kialo .pairs.: no usable row in 1 file.*file: empty"),
     ("kialo", {"a.txt": "1. No title"}, "file: without a discussion tree"),
