@@ -69,7 +69,8 @@ def load_models(names: Sequence[str]) -> dict[str, SentenceTransformer]:
     """Name -> model of those that names, "A" or "A+B", are made of; a ValueError if B has no heads to re-rank by."""
     models = {part: load_model(part) for part in dict.fromkeys("+".join(names).split("+")) if part not in ("", WORDS)}
     for name in names:
-        if (reranker := name.partition("+")[2]) and heads_of(models[reranker]) is None:
+        reranker = name.partition("+")[2]
+        if reranker and (reranker not in models or heads_of(models[reranker]) is None):  # bm25 is none of the models
             raise ValueError(f"--model {name}: {reranker} re-ranks nothing: it has no heads")
     return models
 

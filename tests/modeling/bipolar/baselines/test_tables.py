@@ -100,6 +100,7 @@ def test_figures_stand_beside_the_papers(command, tiny_base, tmp_path):
         (["--model", "bundled,bm25"], "--model bm25: BM25 has a row of its own"),
         (["--model", "org/absent"], "there is no model 'org/absent'"),
         (["--model", "bm25+bundled"], "--model bm25+bundled: bundled re-ranks nothing: it has no heads"),
+        (["--model", "bundled+bm25"], "--model bundled+bm25: bm25 re-ranks nothing: it has no heads"),
     ],
 )
 def test_models_that_are_none(command, words, message, tmp_path):
