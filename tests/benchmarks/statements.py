@@ -8,11 +8,11 @@ There are 14 of each camp, so that half of those on the topic are right by chanc
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import pandas as pd
+import typer
 
 from dataset_scripts.base.tables import markdown
 from modeling.search.index import Index
@@ -30,14 +30,14 @@ def hits(model: str, comments: pd.DataFrame, statements: pd.DataFrame) -> list[i
     return right.groupby(asked["statement"], sort=False).sum().tolist()
 
 
-def main() -> None:
+def main(models: list[str]) -> None:
     """Prints a column for each model."""
     rows = pd.read_csv(Path(__file__).with_suffix(".csv"))
     comments, statements = (rows[rows["kind"] == kind].reset_index() for kind in ("comment", "statement"))
-    table = statements[["text"]].assign(**{model: hits(model, comments, statements) for model in sys.argv[1:]})
+    table = statements[["text"]].assign(**{model: hits(model, comments, statements) for model in models})
     mean = table.mean(numeric_only=True).to_frame().T.assign(text="mean")
     print(markdown(pd.concat([table, mean])[table.columns]))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)
