@@ -23,7 +23,7 @@ from dataset_scripts.base.quality import TEST_TOPICS
 from dataset_scripts.base.schema import PRO
 from dataset_scripts.base.sources import source_name
 from modeling.base.batches import GroupedBatchSampler
-from modeling.base.keep import replayed
+from modeling.base.keep import MarginLoss, replayed
 from modeling.base.models import load_backbone, load_model
 from modeling.base.system import Data, Phase, System, with_limits
 from modeling.base.vectors import Vectors, precision
@@ -33,7 +33,7 @@ SHELF = 12  # rows of a part of a batch that no family leaves, so that processes
 GENERIC = 3  # one in so many texts is generic where similarities are held on such texts
 
 
-class FamilyTripletLoss(nn.Module):
+class FamilyTripletLoss(MarginLoss):
     """Triplet loss over all triplets within families: one side of a question together, the other at a distance.
 
     For every text as anchor, the mean over texts p of its side and n of the other side of
@@ -51,14 +51,6 @@ class FamilyTripletLoss(nn.Module):
         | (text) | (family, side): side 1 for the statement and texts for it, -1 against it, 0 neither |
         +--------+-------------------------------------------------------------------------------------+
     """
-
-    def __init__(self, model: SentenceTransformer, margin: float) -> None:
-        super().__init__()
-        self.model, self.margin = model, margin
-
-    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-        embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]
-        return self.compute_loss_from_embeddings(embeddings, labels)
 
     def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
         """The loss of a matrix of unit vectors, shape (n, dimension), and labels, shape (n, 2); 0 without triplets."""

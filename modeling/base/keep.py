@@ -75,6 +75,21 @@ def neighbours(
     return [distinct[i] for i in order], [distinct[neighbour[i]] for i in order]
 
 
+class MarginLoss(nn.Module):
+    """A loss with a margin in sentence-transformers' form, of sentence embeddings alone, which can be held.
+
+    A subclass writes `compute_loss_from_embeddings(embeddings, labels)`: a matrix for each column of texts -> the loss.
+    """
+
+    def __init__(self, model: SentenceTransformer, margin: float) -> None:
+        super().__init__()
+        self.model, self.margin = model, margin
+
+    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
+        embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]
+        return self.compute_loss_from_embeddings(embeddings, labels)
+
+
 class KeepSimilarityLoss(nn.Module):
     """Adds to a loss the change of the similarities that training should leave alone.
 

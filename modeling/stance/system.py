@@ -7,7 +7,6 @@ triplets first and pairs after (hybrid).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 from dataset_scripts.base.sources import has_config
 from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.families import FamilyTripletLoss, family_data, family_phase
-from modeling.base.keep import hold, with_replay
+from modeling.base.keep import MarginLoss, hold, with_replay
 from modeling.base.models import load_backbone
 from modeling.base.system import Data, Phase, System
 from modeling.base.vectors import Vectors, pair_similarities
@@ -46,21 +45,13 @@ TEXTS = {"pairs": ["sentence1", "sentence2"], "triplets": ["anchor", "positive",
 LABEL = {"pairs": ["label"], "triplets": []}
 
 
-class LinearContrastiveLoss(nn.Module):
+class LinearContrastiveLoss(MarginLoss):
     """Contrastive loss that is linear in the distance (Ghafouri et al., 2024, equation of section 3.3).
 
     `y D + (1 - y) max(m - D, 0)` with D = 1 - cos in [0, 2], averaged over the batch. Inputs are (sentence, sentence)
     with the label y, 1 if they agree and 0 if they oppose each other; beyond the margin m, in (0, 2], opposing texts
     cost nothing.
     """
-
-    def __init__(self, model: SentenceTransformer, margin: float) -> None:
-        super().__init__()
-        self.model, self.margin = model, margin
-
-    def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-        embeddings = [self.model(features)["sentence_embedding"] for features in sentence_features]
-        return self.compute_loss_from_embeddings(embeddings, labels)
 
     def compute_loss_from_embeddings(self, embeddings: list[Tensor], labels: Tensor) -> Tensor:
         """The loss of two matrices of shape (batch, dimension) and labels of shape (batch,)."""
