@@ -55,7 +55,7 @@ class Congress(Corpus):
 
     def _tweets(self, files: list[Path], accounts: dict[str, Party]) -> Iterator[tuple[str, dict[str, Any]]]:
         for member in members(files):
-            for number, tweet in enumerate(member.json(), start=1):
+            for number, tweet in enumerate(member.json(list), start=1):
                 place = f"{member.place()}, tweet {number:,}"
                 with self.dropped.malformed("tweet: malformed", place):
                     # strip() also tells strings from what else JSON may hold
@@ -68,7 +68,7 @@ class Congress(Corpus):
         """User id, and "@" with the screen name -> party. The party of an account goes before its owner's."""
         accounts: dict[str, Party] = {}
         for member in members(files):
-            for number, owner in enumerate(member.json(), start=1):
+            for number, owner in enumerate(member.json(list), start=1):
                 with self.dropped.malformed("account: malformed", f"{member.place()}, owner {number:,}"):
                     changes = [p for p in owner.get("prev_props", []) if "party" in p and "until" in p]
                     earlier = sorted((change["until"], _party(change["party"])) for change in changes)

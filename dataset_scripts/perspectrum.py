@@ -78,7 +78,8 @@ class Perspectrum(TreesCorpus):
 
     def _claims(self, files: list[Path]) -> Iterator[Claim]:
         without = self.config.without
-        claims, items, splits = (member.json() for member in members(files))
+        kinds = (list, list, dict)
+        claims, items, splits = (member.json(kind) for member, kind in zip(members(files), kinds, strict=True))
         try:  # perspective id -> text, or None where its source is left out
             pool = {item["pId"]: None if item["source"] in without else normalise(item["text"]) for item in items}
         except (AttributeError, KeyError, TypeError) as error:

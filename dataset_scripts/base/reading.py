@@ -91,15 +91,19 @@ class Member:
             dropped.skip("file: not UTF-8 text", self.place())
             return None
 
-    def json(self) -> Any:
-        """The whole content as JSON; a ValueError says where it is none."""
+    def json(self, kind: type[list] | type[dict]) -> Any:
+        """The whole content as JSON, a list or an object at its top level; a ValueError says where it is not."""
         try:
-            return json.loads(self._content())
+            content = json.loads(self._content())
         except json.JSONDecodeError as error:
             problem = f"column {error.colno}: not valid JSON ({error.msg}); download the file again"
             raise ValueError(f"{self._full(error.lineno)}, {problem}") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{self._full()} is not in UTF-8 ({error}); download it again") from error
+        if isinstance(content, kind):
+            return content
+        expected = "a list [...]" if kind is list else "an object {...}"
+        raise ValueError(f"{self._full(1)}: expected {expected} at the top level; use the released file")
 
     def lines(self, dropped: Dropped, otherwise: str | None = None) -> Iterator[tuple[int, str]]:
         """Yields (number from 1, line); a line that is not in UTF-8, nor in the encoding `otherwise`, is counted."""

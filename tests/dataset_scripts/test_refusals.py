@@ -27,6 +27,7 @@ CASES = [
     ("mr", NO_LABELS, "train.tsv, line 1: no column label; found text, labels"),
     ("perspectrum", {**CLAIM_FILES, POOL: '[{"pId": 1}]'}, "every item needs pId, text and source"),
     ("perspectrum", {**CLAIM_FILES, SPLITS: '{"1": "train",\n}'}, "line 2, column 1: not valid JSON"),
+    ("perspectrum", {**CLAIM_FILES, SPLITS: "[]"}, "line 1: expected an object {...} at the top level"),
     ("perspectrum", {CLAIMS: "[]"}, f"lacks {POOL}, {SPLITS} .plain"),
     ("pit2015/tweets.tsv", {"tweets.tsv": ""}, "belongs to pit2015; it needs a folder or archive with"),
     ("sos", SCORES | {"a.csv": b"\xff\xfe\x00"}, "lacks EN_LAPT_SB1_TEST_.csv, .*; it needs the authors' folder, with"),

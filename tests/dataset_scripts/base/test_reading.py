@@ -81,7 +81,10 @@ def test_records_are_json_lines_or_a_table(tmp_path):
     assert list(read_file(path).records(dropped)) == [(2, {"a": 1}), (5, {"a": 2})]
     assert dropped == {"line: not a JSON object": 2}
     with pytest.raises(ValueError, match=r"a.jsonl, line 3, column \d: not valid JSON"):
-        read_file(path).json()
+        read_file(path).json(list)
+    path.write_text("null")
+    with pytest.raises(ValueError, match=r"a.jsonl, line 1: expected a list \[...\]"):
+        read_file(path).json(list)
     path.write_text("a\tb\n1\t2\n")
     assert list(read_file(path).records(dropped)) == [(2, {"a": "1", "b": "2"})]
 
