@@ -91,9 +91,11 @@ def without_normalize(model: SentenceTransformer, active: bool = True) -> Iterat
     if active and not isinstance(model[-1], Normalize):
         raise ValueError("--normalised false needs an encoder that ends with its Normalize module")
     normalize = model.pop(-1) if active else None
-    yield
-    if active:
-        model.append(normalize)
+    try:
+        yield
+    finally:
+        if active:
+            model.append(normalize)
 
 
 def _positions(model: SentenceTransformer) -> int | None:
