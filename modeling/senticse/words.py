@@ -66,7 +66,9 @@ class WordPolarity(nn.Module):
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, lexicon: Mapping[str, int]) -> None:
         super().__init__()
-        self.tokenizer, self.lexicon = tokenizer, lexicon
+        # as the tokenizer will give them back: one may take accents off
+        normalise = getattr(tokenizer.backend_tokenizer.normalizer, "normalize_str", str)
+        self.tokenizer, self.lexicon = tokenizer, {normalise(word).strip(): sign for word, sign in lexicon.items()}
         self.signs: dict[tuple[int, ...], int] = {}  # of the words seen so far, by their tokens
         for name, table in zip(("begins", "kind"), _boundaries(tokenizer), strict=True):
             self.register_buffer(name, table, persistent=False)

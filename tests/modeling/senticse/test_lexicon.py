@@ -43,6 +43,7 @@ def test_words_of_several_pieces(wordpiece):
     assert polarity == [0, 0, -1, -1, -1, 0, 0, 1, 0, 0]
     assert numbers == [0, 1, 2, 2, 3, 4, 5, 6, 7, 8]
     assert look_up(wordpiece, {"like": 1}, "liked dislike like")[1] == [0, 0, 0, 0, 0, 1, 0]  # longer words are others
+    assert look_up(wordpiece, {"dislíke": -1}, "dislíke tea")[1] == [0, -1, -1, 0, 0]  # it takes the accent off
 
 
 def test_byte_level_words(byte_level):
