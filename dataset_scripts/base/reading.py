@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2")
-_OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-_MAGIC = {b"\x1f\x8b": gzip.open, b"\xfd7z": lzma.open, b"BZh": bz2.open}
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError, csv.Error)
+OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError, RuntimeError, csv.Error)
 
 
 class Dropped(Counter[str]):
@@ -59,12 +59,12 @@ def readable(path: Path, after: Callable[[], str] = str) -> Iterator[None]:
     """Turns what a damaged file raises into a ValueError with the cure; `after` says how much of it was read."""
     try:
         yield
-    except _BROKEN as error:
+    except BROKEN as error:
         if isinstance(error, OSError) and error.errno:  # of the disk, not of the content
             raise
-        read = after() and f" after {after()}"
+        read, reason = after() and f" after {after()}", str(error).partition("\n")[0].rstrip(":")
         raise ValueError(
-            f"{path} is cut off, damaged or encrypted{read} ({error}), and nothing of it is used; export or download "
+            f"{path} is cut off, damaged or encrypted{read} ({reason}), and nothing of it is used; export or download "
             "it again"
         ) from error
 
@@ -266,39 +266,42 @@ def _is_archive(path: Path) -> bool:
 def _unpacked(name: str) -> tuple[str, Callable[..., Any]]:
     """The name without the ending of its compression, and what opens it."""
     suffix = Path(name).suffix.lower()
-    return (name[: -len(suffix)], _OPENERS[suffix]) if suffix in _OPENERS else (name, open)
+    return (name[: -len(suffix)], OPENERS[suffix]) if suffix in OPENERS else (name, open)
 
 
 def _archived(path: Path, wanted: Callable[[str], bool]) -> Iterator[Member]:
     number = 0
-    with readable(path, lambda: f"{number:,} files"), closing(_open_members(path)) as files:
-        for full, stream in files:
-            name, opener = _unpacked(full)
-            if not Path(name).name.startswith(".") and wanted(name):
-                yield Member(path, name, stream if opener is open else opener(stream), number)
+    with readable(path, lambda: f"{number:,} files"), closing(archive_entries(path)) as entries:
+        for _, _, packed, opened in entries:
+            name, opener = _unpacked(packed)
+            if name and not Path(name).name.startswith(".") and wanted(name):
+                with opened() as stream:
+                    yield Member(path, name, stream if opener is open else opener(stream), number)
                 number += 1
 
 
-def _open_members(path: Path) -> Iterator[tuple[str, BinaryIO]]:
-    """(name, content) of every file in an archive, which is streamed."""
+def archive_entries(path: Path, start: int = 0) -> Iterator[tuple[int, int, str, Callable[[], BinaryIO]]]:
+    """Yields place, packed size and name of each file in an archive, and what opens it, from a place on.
+
+    A place is a number in a zip file and a byte in a tar file. What is no file has an empty name. A tar file whose end
+    is missing raises an error behind the last file.
+    """
     if path.name.lower().endswith(".zip"):
         with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                if not info.is_dir():
-                    with archive.open(info) as stream:
-                        yield info.filename, stream
+            for number, info in enumerate(archive.infolist()[start:], start):
+                yield number, info.compress_size, "" if info.is_dir() else info.filename, partial(archive.open, info)
         return
     with path.open("rb") as file:
-        start = file.read(3)
-        opener = next((opener for magic, opener in _MAGIC.items() if start.startswith(magic)), open)
-        if opener is open:  # of a plain tar, only the empty block at its end tells that it is whole
-            file.seek(-min(512, path.stat().st_size), 2)
-            if any(file.read()) or path.stat().st_size % 512:
-                raise EOFError("it does not end as an archive does")
-    # unpacked here: `tarfile` itself takes a compressed stream that is cut off for a whole one
-    with opener(path, "rb") as file, tarfile.open(fileobj=file, mode="r|") as archive:
-        for member in archive:
-            if member.isfile():
-                yield member.name, archive.extractfile(member)
-        while file.read(1 << 20):  # what is cut off behind the last file, or does not fit its checksum
-            pass
+        file.seek(start)
+        with tarfile.open(fileobj=file, mode="r:*") as archive:
+            for member in archive:
+                name = member.name if member.isfile() else ""
+                yield member.offset, member.size, name, partial(archive.extractfile, member)
+            # `tarfile` takes what is cut off at the border of two files, or behind the last one, for whole
+            archive.fileobj.seek(archive.offset)
+            end = archive.fileobj.read(tarfile.BLOCKSIZE)
+            size = len(end)
+            while rest := archive.fileobj.read(1 << 20):
+                size += len(rest)
+            if end != bytes(tarfile.BLOCKSIZE) or size % tarfile.BLOCKSIZE:
+                raise tarfile.ReadError("the end is missing")

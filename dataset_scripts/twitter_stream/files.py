@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
 import errno
-import gzip
 import io
-import lzma
 import os
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
@@ -21,7 +14,7 @@ from typing import BinaryIO, NamedTuple, TypeVar
 import pyarrow as pa
 from fsspec.utils import read_block
 
-from dataset_scripts.base.reading import ARCHIVES, Dropped
+from dataset_scripts.base.reading import ARCHIVES, BROKEN, OPENERS, Dropped, archive_entries
 
 Item = TypeVar("Item")
 LINES = (".json", ".jsonl", ".ndjson")
@@ -31,11 +24,6 @@ PART_BYTES = 8 << 20  # packed, of an archive's members in one task: some minute
 PACKING = 4  # of plain files so many times as much
 CHUNK_BYTES = 64 << 10  # unpacked at once; of Zstandard the last one before a cut is lost
 BLOCK_BYTES = 8 << 20
-DAMAGED = (
-    *(EOFError, OSError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile),
-    *(NotImplementedError, RuntimeError),  # a zip file packed in an unknown way, or encrypted
-    ValueError,  # one with a name or place that cannot be
-)
 
 
 class Part(NamedTuple):
@@ -96,7 +84,7 @@ def read_lines(path: Path, start: int, stop: int, dropped: Dropped) -> Iterator[
     """
     with _damage(path.name, dropped):
         if path.name.lower().endswith(ARCHIVES):
-            for place, _, name, opened in _members(path, start):
+            for place, _, name, opened in archive_entries(path, start):
                 if stop and place >= stop:
                     return
                 if _is_visible(name, ENDINGS):
@@ -133,7 +121,7 @@ def _lines(content: BinaryIO, name: str, place: str, dropped: Dropped) -> Iterat
 def _unpacked(content: BinaryIO, name: str) -> BinaryIO:
     if name.endswith(".zst"):
         return pa.CompressedInputStream(pa.PythonFile(content, mode="r"), "zstd")
-    opened = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}.get(Path(name).suffix)
+    opened = OPENERS.get(Path(name).suffix)
     return opened(content) if opened else content
 
 
@@ -142,8 +130,7 @@ def _damage(place: str, dropped: Dropped) -> Iterator[None]:
     """Counts what is damaged; not a failure of the system, which may read the file another time."""
     try:
         yield
-    except DAMAGED as error:
-        # a damaged file may name a place that cannot be
+    except (*BROKEN, ValueError) as error:  # the last one of a name or place that cannot be
         if getattr(error, "errno", None) not in (None, errno.EINVAL):
             raise
         dropped.skip("file: cut off or damaged", f"{place} ({error})")
@@ -153,25 +140,7 @@ def _is_visible(name: str, endings: tuple[str, ...]) -> bool:
     return name.lower().endswith(endings) and not Path(name).name.startswith(".")
 
 
-def _members(path: Path, start: int = 0) -> Iterator[tuple[int, int, str, Callable[[], BinaryIO]]]:
-    """Yields where a member is (see `Part`), its packed size, its name, and what opens it, from `start` on."""
-    if path.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(path) as archive:
-            for number, info in enumerate(archive.infolist()[start:], start):
-                yield number, info.compress_size, info.filename, partial(archive.open, info)
-        return
-    with path.open("rb") as file:
-        file.seek(start)
-        with tarfile.open(fileobj=file, mode="r:*") as archive:
-            for member in archive:
-                name = member.name if member.isfile() else ""
-                yield member.offset, member.size, name, partial(archive.extractfile, member)
-            archive.fileobj.seek(archive.offset)
-            if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):  # what `tarfile` takes for the end
-                raise tarfile.ReadError("the end is missing")
-
-
 def _places(path: Path) -> Iterator[tuple[int, int]]:
     """Where an archive's members are, and their packed sizes; up to what is damaged, which its reader counts."""
     with _damage(path.name, Dropped()):
-        yield from (member[:2] for member in _members(path))
+        yield from (member[:2] for member in archive_entries(path))
