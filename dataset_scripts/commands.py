@@ -57,8 +57,6 @@ def build(
     record = load_metadata(ctx.info_name.replace("-", "_"))
     if not raw or out is None:
         raise ValueError(f"building {record.name} needs RAW and -o DIR; RAW is {record.raw}")
-    if missing := [path for path in raw if not path.expanduser().exists()]:
-        raise ValueError(f"{missing[0]} does not exist; it has to be {record.raw}")
     if unknown := [name for name in config or () if name not in record.configs]:
         hint = cli.suggest(unknown[0], record.configs) or f"; choose from {', '.join(record.configs)}"
         raise ValueError(f"{record.name} has no configuration {unknown[0]!r}{hint}")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import datasets
 import pytest
-import yaml
 
 from dataset_scripts.base.hub import PublishError, publish_dataset
 
@@ -65,9 +64,7 @@ def test_a_build_has_files_summary_card_and_loads(once, tmp_path):
     assert {split: data.num_rows for split, data in loaded.items()} == ROWS["pairs"]
     assert loaded["train"].features["label"].names == ["oppose", "agree"]
     text = (out / "README.md").read_text(encoding="utf-8")
-    header = yaml.safe_load(text.split("---\n")[1])
-    assert header["license"] == "other" and header["license_name"] == "kialo-terms" and header["language"] == ["en"]
-    assert header["size_categories"] == "n<1K" and header["task_categories"] == ["sentence-similarity"]
+    assert "size_categories: n<1K\n" in text  # of the rest of the header: test_card
     for told in (
         *("opinion corpus build kialo RAW -o OUT --seed 42\n", "| rows kept | 60 | 20 | 60 | 40 |"),
         *("| Pro | 17 | 1.000 | 0.000 |", "(plots/statistics.png)", "must not be published", "ghafouri"),
@@ -133,7 +130,10 @@ def test_a_build_that_fails_leaves_the_old_one(built, corpus, monkeypatch):
     [
         (["build", "kialo2", ".", "-o", "x"], "there is no 'kialo2'; did you mean 'kialo'?"),
         (["build", "kialo"], "building kialo needs RAW and -o DIR; RAW is Kialo's own text exports"),
-        (["build", "kialo", "/nowhere/at/all", "-o", "x"], "does not exist; it has to be Kialo's own text exports"),
+        (
+            ["build", "kialo", "/nowhere/at/all", "-o", "x"],
+            "does not exist; kialo needs Kialo's own text exports",
+        ),
         (["build", "kialo", ".", "-o", "x", "--config", "pair"], "no configuration 'pair'; did you mean 'pairs'?"),
         (["build", "polis", ".", "-o", "x", "--least-votes", "1.5"], "--least-votes 1.5: give a whole number"),
     ],

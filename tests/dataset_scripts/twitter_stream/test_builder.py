@@ -100,6 +100,27 @@ def test_wrong_options_are_refused_before_anything_is_read(raw, tmp_path, option
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupted_build_goes_on(tmp_path, monkeypatch):
+    raw, out = write(tmp_path / "00.json", [status(1, said("one")), reply(2, 1, said("two"))]), tmp_path / "to" / "out"
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dataset_scripts.twitter_stream.mining.draw", interrupted)
+        code, errors = run(raw, out, *ALL_TRAIN)
+    work = out.with_name(".out-work")
+    assert code == 130 and f"The same command goes on from what is in {work}; remove that to start afresh.\n" in errors
+    assert [path.name for path in out.parent.iterdir()] == [".out-work"] and list(work.glob("rows/shard-*"))
+    for name in (".out.123.tmp", ".out2.123.tmp"):  # what a killed process leaves, of this output and of another one
+        (out.parent / name).mkdir()
+    monkeypatch.setattr("dataset_scripts.twitter_stream.parsing._parsed", interrupted)
+    code, printed = run(raw, out, *ALL_TRAIN)
+    assert code == 0 and "\nquote: no rows\n" in printed and printed.startswith("reply: train 1\n")
+    assert sorted(path.name for path in out.iterdir()) == ["README.md", "reply", "summary.json"]
+    assert sorted(path.name for path in out.parent.iterdir()) == [".out2.123.tmp", "out"]
+
+
 def test_what_lies_in_the_work_folder_is_used_only_where_it_fits(tmp_path):
     raw, out, work = tmp_path / "raw", tmp_path / "out", tmp_path / ".out-work"
     german = status(3, said("drei"), lang="de")
