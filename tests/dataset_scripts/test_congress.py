@@ -24,25 +24,18 @@ def archive(*days: list, end: str = "") -> dict[str, str]:
     return {"historical-users.json": json.dumps(OWNERS), **files}
 
 
-def test_party_by_id_name_and_day(build, write):
+def test_party_by_id_name_and_day_and_dropped_tweets(build, write):
     names = [tweet(1, "1", "new"), tweet(2, None, "oldcat"), tweet(3, "9", "CatForHouse"), tweet(4, "3", "FishGOP")]
     changed = [tweet(n, "2", "RepDog", day=day) for n, day in ((6, "2020-12-13"), (7, "2020-12-14"), (8, "2009-12-14"))]
-    days = names, [tweet(5, "2", "RepDog", "RT @RepCat  Cats &amp; dogs"), *changed]
+    unknown = [tweet(12, "77", "Nobody"), tweet(13, None, "BirdCaucus"), tweet(14, "4", "FishCommittee")]
+    bad = [{"id": "15"}, "no object", tweet(16, "1", "RepCat", text=None), tweet(17, "1", None)]
+    bad += [tweet(18, "1", "RepCat", " \n"), tweet(1, "1", "RepCat", "Twice")]
+    days = [*names, *unknown], [tweet(5, "2", "RepDog", "RT @RepCat  Cats &amp; dogs"), *changed, *bad]
     data, dropped = build(Congress, write("raw", archive(*days, end=".gz")), "tweets")
     assert "".join(data["test"]["group"]) == "DDDR" + "RRID"
     expected = {"id": "5", "text": "RT @RepCat Cats & dogs", "author": "RepDog", "group": "R", "topic": ""}
     assert data["test"][4] == {**expected, "date": "2017-06-21"}
-    assert data.num_rows == {"test": 8} and dropped == {"account: malformed": 2}
-
-
-def test_dropped_tweets(build, write):
-    unknown = [tweet(2, "77", "Nobody"), tweet(3, None, "BirdCaucus"), tweet(4, "4", "FishCommittee")]
-    malformed = [{"id": "5"}, "no object", tweet(6, "1", "RepCat", text=None), tweet(7, "1", None)]
-    first = [tweet(1, "1", "RepCat", "Short."), *unknown, *malformed]
-    folder = write("raw", archive(first, [tweet(1, "1", "RepCat", "Twice"), tweet(8, "1", "RepCat", " \n")]))
-    data, dropped = build(Congress, folder, "tweets")
-    assert data["test"]["text"] == ["Short."]
-    assert dropped == {
+    assert data.num_rows == {"test": 8} and dropped == {
         "account: malformed": 2,
         "tweet: account without a party": 3,
         "tweet: malformed": 4,

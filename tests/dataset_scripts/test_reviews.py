@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from dataset_scripts.base.schema import AGREE, CON, OPPOSE, PRO
-from dataset_scripts.reviews import Amazon, Yelp, cut, review_families, review_pairs, review_triplets, sentences
+from dataset_scripts.reviews import Amazon, Yelp, cut, review_families, review_pairs, review_triplets
 from dataset_scripts.sentiment import NEGATIVE, POSITIVE, Sentence
 from tests.dataset_scripts.packing import json_lines
 
@@ -16,30 +16,18 @@ def reviews(product: str, positive: int, negative: int) -> list[Sentence]:
     ]
 
 
-def test_triplets_of_one_product():
-    # a: 3 x 2 ordered pairs of positive reviews and 2 x 1 of negative ones; b has no two of one polarity, c no negative
-    rows = [row for _, row in review_triplets(reviews("a", 3, 2) + reviews("b", 1, 1) + reviews("c", 3, 0), 20)]
-    again = list(review_triplets(reviews("a", 3, 2)[::-1], 20))
-    assert rows == [row for _, row in again]
-    assert Counter(row["anchor"][0] for row in rows) == {"+": 6, "-": 2}
-    for row in rows:
-        assert row["anchor"][0] == row["positive"][0] != row["negative"][0] and row["anchor"] != row["positive"]
-        assert {row[column][1] for column in ("anchor", "positive", "negative")} == {row["group"]} == {"a"}
-    assert len({tuple(row.values()) for row in rows}) == 8
-
-
 def test_a_popular_product_is_limited():
     rows = [row for _, row in review_triplets(reviews("a", 50, 50) + reviews("b", 2, 1), 6)]
     assert Counter(row["group"] for row in rows) == {"a": 6, "b": 2}
     assert Counter(row["anchor"][:2] for row in rows) == {"+a": 3, "-a": 3, "+b": 2}
     assert len({row["anchor"] for row in rows}) == 8  # no review of the popular product is an anchor twice
+    for row in rows:
+        assert row["anchor"][0] == row["positive"][0] != row["negative"][0] and row["anchor"] != row["positive"]
+        assert {row[column][1] for column in ("anchor", "positive", "negative")} == {row["group"]}
     rows = [row for _, row in review_pairs(reviews("a", 50, 50) + reviews("b", 1, 1), 8)]
     # a: 4 of either label; b opposes once, but nothing balances it
     assert Counter(row["label"] for row in rows) == {AGREE: 4, OPPOSE: 4}
     assert Counter(row["sentence1"][0] for row in rows if row["label"] == AGREE) == {"+": 2, "-": 2}
-
-
-def test_families_are_the_two_polarities_of_a_product():
     # of a at most two reviews of either polarity; b has one of each and no triplet, c no negative one
     rows = [row for _, row in review_families(reviews("a", 3, 1) + reviews("b", 1, 1) + reviews("c", 3, 0), 2)]
     assert [(row["text"][:2], row["side"], row["group"]) for row in rows] == [("+a", PRO, "a")] * 2 + [("-a", CON, "a")]
@@ -56,42 +44,27 @@ def test_pairs_of_one_product_are_balanced():
     assert len({frozenset((row["sentence1"], row["sentence2"])) for row in rows}) == 10
 
 
+SHORT = "Wow! The soup was cold.  \n\n The tea was hot enough. Bye."
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "granularity", "expected"),
     [
-        ("Good soup. Bad tea! Why? ok", ["Good soup.", "Bad tea!", "Why?", "ok"]),
-        ('"Never again!" I agree (sadly.) So it goes', ['"Never again!"', "I agree (sadly.)", "So it goes"]),
-        ("Mr. Ash, i.e. J. Ash, paid 4.50... or less... Ok", ["Mr. Ash, i.e. J. Ash, paid 4.50... or less...", "Ok"]),
-        ("a heading\n \nthen a\nline  that wraps", ["a heading", "then a line that wraps"]),
-        ("I bought 2. both broke. never again", ["I bought 2.", "both broke.", "never again"]),
+        (SHORT, "review", {"Wow! The soup was cold. The tea was hot enough. Bye."}),
+        (SHORT, "first", {"The soup was cold."}),
+        (SHORT, "random", {"The soup was cold.", "The tea was hot enough."}),
+        ("Wow! So good.", "first", {""}),
+        ('"Never ever come again!" I agree (sadly.)', "first", {'"Never ever come again!"'}),
+        ("Mr. Ash, i.e. J. Ash, paid 4.50... or so... Ok", "first", {"Mr. Ash, i.e. J. Ash, paid 4.50... or so..."}),
+        ("a heading\n \nthen a second\nline  that wraps", "first", {"then a second line that wraps"}),
+        ("So I bought 2. both broke on day one.", "random", {"So I bought 2.", "both broke on day one."}),
     ],
 )
-def test_sentences(text, expected):
-    assert list(sentences(text)) == expected
-
-
-def test_cut():
-    text = "Wow! The soup was cold.  \n\n The tea was hot enough. Bye."
-    assert cut(text, "review", 0) == "Wow! The soup was cold. The tea was hot enough. Bye."
-    assert cut(text, "first", 0) == "The soup was cold."
-    drawn = {cut(text, "random", seed) for seed in range(20)}
-    assert drawn == {"The soup was cold.", "The tea was hot enough."}
-    assert cut(text, "random", 3) == cut(text, "random", 3)
-    assert cut("Wow! So good.", "first", 0) == cut("Wow! So good.", "random", 0) == ""
+def test_the_part_of_a_review_that_stands_for_it(text, granularity, expected):
+    assert {cut(text, granularity, seed) for seed in range(20)} == expected
 
 
 DISHES = ("soup", "tea", "bread", "pie", "rice")
-# file of Amazon -> the record of a review
-FORMS = {
-    "domains.jsonl": lambda item, n, stars, text: {
-        "asin": item,
-        "label": int(stars > 3),
-        "rating": stars,
-        "text": text,
-    },
-    "Kitchen_5.json.gz": lambda item, n, stars, text: {"asin": item, "overall": float(stars), "reviewText": text},
-    "K.jsonl": lambda item, n, stars, text: {"rating": stars, "text": text, "asin": f"{item}{n}", "parent_asin": item},
-}
 
 
 def review(business: str, stars, text) -> dict:
@@ -100,9 +73,9 @@ def review(business: str, stars, text) -> dict:
 
 def cafes(count: int, make=lambda cafe, n, stars, text: review(cafe, stars, text)) -> list[dict]:
     """Three good and two bad reviews of each cafe."""
-    texts = [("Wow! The {} at {} was good.", 4 + n % 2) for n in range(3)]
-    texts += [("Oh. The {} at {} was bad.", 1 + n % 2) for n in range(2)]
-    told = [(f"cafe{number}", n, *texts[n]) for number in range(count) for n in range(len(texts))]
+    said = [("Wow! The {} at {} was good.", 4 + n % 2) for n in range(3)]
+    said += [("Oh. The {} at {} was bad.", 1 + n % 2) for n in range(2)]
+    told = [(f"cafe{number}", n, *said[n]) for number in range(count) for n in range(len(said))]
     return [make(cafe, n, stars, text.format(DISHES[n], cafe)) for cafe, n, text, stars in told]
 
 
@@ -160,6 +133,14 @@ def test_granularity_does_not_move_the_split(build, write):
     assert max(Counter(data["train"]["group"]).values()) == 3
     left = 20 - sum(map(len, businesses(data).values()))
     assert 4 <= left <= 16 and dropped["review: of a product outside the share"] == 5 * left
+
+
+# file of Amazon -> product, stars or label, and text in the record of a review
+FORMS = {
+    "domains.jsonl": lambda item, n, stars, text: {"asin": item, "label": int(stars > 3), "text": text},
+    "Kitchen_5.json.gz": lambda item, n, stars, text: {"asin": item, "overall": float(stars), "reviewText": text},
+    "K.jsonl": lambda item, n, stars, text: {"rating": stars, "text": text, "asin": f"{item}{n}", "parent_asin": item},
+}
 
 
 @pytest.mark.parametrize("name", FORMS)

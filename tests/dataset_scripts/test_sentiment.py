@@ -10,8 +10,9 @@ POSITIVE = [f"good {n}" for n in range(40)]
 NEGATIVE = [f"bad {n}" for n in range(7)]
 
 
-def splits(**rows: list[str]) -> dict[str, str]:
-    return {f"{split}.tsv": "\n".join(["label\ttext", *of_split]) + "\n" for split, of_split in rows.items()}
+def splits(**rows: list[str]) -> dict[str, bytes]:
+    """Files of the usual split, of which one is no UTF-8."""
+    return {f"{split}.tsv": "\n".join(["label\ttext", *of_split]).encode("cp1252") for split, of_split in rows.items()}
 
 
 def test_every_positive_text_comes_first_once():
@@ -43,11 +44,13 @@ def test_pairs_of_sgts(sizes, same, different):
         assert set(Counter(frozenset((one[0], other[0])) for one, other, _ in pairs).values()) == {34, 17}
 
 
-def test_texts_with_both_labels_are_not_drawn(build, write):
-    train = ["1\ta", "1\tb", "1\ta", "0\tx", "0\ty", "0\tb", "1\tc"]
+def test_the_usual_split_stays_but_texts_with_both_labels_are_not_drawn(build, write):
+    train = ["1\ta", "1\tb", "1\ta", "0\tx", '0\tthe "  y', "0\tb", "1\tc"]
     folder = write("raw", splits(train=train, validation=["1\tv", "0\tw"], test=["1\tt", "0\tu"]))
     data, dropped = build(MovieReviews, folder)
     assert data["train"]["label"] == [1, 1, 1, 0, 0, 0, 1] and dropped == {}
+    assert data["train"].features["label"].names == ["negative", "positive"]
+    assert data["train"][4] == {"text": 'the " y', "label": 0, "group": ""}
     data, dropped = build(MovieReviews, folder, "quadruples")
     assert sorted(data["train"]["positive1"]) == ["a", "c"]
     assert dropped == {"train: text with both labels": 1, "train: repeated text": 2}
@@ -83,27 +86,6 @@ def test_test_texts_of_another_corpus_are_kept_out_of_training(build, write):
     }
 
 
-def split_files(train: str) -> dict[str, bytes]:
-    rows = {
-        "train": train.encode("cp1252"),
-        "validation": b"0\tdull validation\n1\tfine validation",
-        "test": b"0\tdull test\n1\tfine test",
-    }
-    return {f"split_{split}.tsv.gz": b"label\ttext\n" + of_split for split, of_split in rows.items()}
-
-
-def test_the_usual_split_stays_as_it_is(build, write):
-    rows = ["1\ta  fine film .", "1\ta fine film", "0\tbad", '0\tthe " plot', "0\ta fine film", "1\ta fine film"]
-    folder = write("raw", split_files("\n".join(rows)))
-    data, dropped = build(MovieReviews, folder)
-    assert data.num_rows == {"train": 6, "validation": 2, "test": 2} and dropped == {}
-    assert data["train"].features["label"].names == ["negative", "positive"]
-    assert data["train"][0] == {"text": "a fine film .", "label": 1, "group": ""}
-    # of these six rows four texts; one has both labels, one is the only positive text left
-    with pytest.raises(ValueError, match=r"'train: fewer than 2 texts of a label': 1"):
-        build(MovieReviews, folder, "quadruples")
-
-
 def test_the_first_release_is_split_by_seed(build, write):
     # one copy in Windows-1252 and one in UTF-8; a spelling of a text, which is on its side of the split
     negative = [f"a dull film of {n} minutes ".encode() for n in range(17)]
@@ -123,8 +105,8 @@ def test_the_first_release_is_split_by_seed(build, write):
 
 def test_malformed_rows(build, write):
     rows = ["0\tbad plot", "1\t", "2\tneither", "\tno label", "1\ta\tb", "1", "", "1\tdull test!", "1\tclich\xe9"]
-    data, dropped = build(MovieReviews, write("raw", split_files("\n".join(rows))))
-    assert data.num_rows == {"train": 1, "validation": 2, "test": 2}
+    data, dropped = build(MovieReviews, write("raw", splits(train=rows, validation=["0\tv"], test=["0\tdull test"])))
+    assert data.num_rows == {"train": 1, "validation": 1, "test": 1}
     assert dropped == {
         "row: empty text": 1,
         "row: unknown label": 2,

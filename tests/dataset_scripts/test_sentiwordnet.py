@@ -15,26 +15,25 @@ def line(id: str, gloss: str, scores: str = "0.5\t0.125", terms: str = "fond#1 k
 
 def test_a_row_per_example(build, write):
     gloss = 'liking (of cats); "too short"; "my  cat is fond of `fish\'" - Jane Doe; "she grew keen on dogs,"'
-    lines = line("a00000001", gloss) + line("n00000002", "a definition; without any example")
-    data, dropped = build(SentiWordNet, write("raw", {f"{NAME}.gz": HEADER + lines}), "examples")
-    rest = {"author": "", "group": "a00000001", "topic": "", "date": ""}
-    assert data["train"].to_list() == [
-        {"id": "a00000001:2", "text": "my cat is fond of 'fish'", **rest},
-        {"id": "a00000001:3", "text": "she grew keen on dogs", **rest},
+    lines = [
+        line("a1", gloss),
+        line("n2", "a definition; without any example"),
+        line("r1", 'so; "the cat sleeps so well"'),
     ]
-    assert dropped == {"row: text shorter than 4 words": 1}
-
-
-def test_dropped_rows(build, write):
-    lines = [line("r1", 'so; "the cat sleeps so well"')]
     lines += [line("r2", 'thus; "The cat sleeps so well!"; "the cat sleeps so badly"; ""')]
     lines += [line("r3", 'so; "the cat sleeps so well'), line("r4", 'so; "a cat sleeps all day"; so do old dogs"')]
     lines += ["r\t5\t0\t0\tso#1\n", line("r6", FISH).replace("\n", "\textra\n"), line("x7", FISH), line("rx", FISH)]
     lines += [line("r8", FISH, scores) for scores in ("high\t0", "0\t1.1", "nan\t0", "\t0")]
     lines += [line("r1", FISH), "#\t\t\t\t\t\n", "\n"]
-    data, dropped = build(SentiWordNet, write("raw", {NAME: HEADER + "".join(lines)}), "examples")
-    assert data["train"]["id"] == ["r1:1", "r2:2"]
+    data, dropped = build(SentiWordNet, write("raw", {f"{NAME}.gz": HEADER + "".join(lines)}), "examples")
+    rest = {"author": "", "group": "a1", "topic": "", "date": ""}
+    assert data["train"].to_list()[:2] == [
+        {"id": "a1:2", "text": "my cat is fond of 'fish'", **rest},
+        {"id": "a1:3", "text": "she grew keen on dogs", **rest},
+    ]
+    assert data["train"]["id"][2:] == ["r1:1", "r2:2"]
     assert dropped == {
+        "row: text shorter than 4 words": 1,
         "row: duplicate": 1,
         "row: empty text": 1,
         "gloss: quotation mark without its pair": 2,

@@ -3,24 +3,8 @@
 import pytest
 
 from dataset_scripts.base.quality import TestSetGuard
-from dataset_scripts.sided_texts import IAM, CHATStance, ValueEval23, as_statement
+from dataset_scripts.sided_texts import IAM, CHATStance, ValueEval23
 from tests.dataset_scripts.packing import csv_table
-
-
-@pytest.mark.parametrize(
-    ("question", "statement"),
-    [
-        ("Should we close the old bridge?", "We should close the old bridge"),
-        ("Shouldn't the feeding of ducks be banned", "The feeding of ducks should be banned"),
-        ("Does the Harbour Have More Rain?", "The Harbour has More Rain"),
-        ("Do all ducks have the right to bread", "All ducks have the right to bread"),
-        ("Is slow music harmful to ducks?", "Slow music is harmful to ducks"),
-        ("Why should we close the old bridge?", None),
-    ],
-)
-def test_a_question_as_a_statement(question, statement):
-    assert as_statement(question) == statement
-
 
 OWLS, BIKES, BUSES = "Owls are wise birds.", "Every street needs a bike lane.", "Buses should be free"
 FIRST = [
@@ -129,10 +113,3 @@ def test_families(corpus, build, write, monkeypatch):
     assert {tuple(row.values()) for split in data.values() for row in split} == expected and counts == dropped
     groups = [set(rows["group"]) for rows in data.values()]
     assert sum(map(len, groups)) == len(set.union(*groups)) == 3
-
-
-def test_only_files_of_its_own_are_read(build, write):
-    with pytest.raises(FileNotFoundError, match="belongs to chatstance; it needs raw_train_all"):
-        build(CHATStance, write("raw", {f"pstance/{NAME}": table(FIRST)}))
-    with pytest.raises(ValueError, match=f"{NAME}, line 1: no column Stance 1"):
-        build(CHATStance, write("other", {f"chatgpt/{NAME}": "Tweet,Target 1\n"}))

@@ -18,36 +18,25 @@ def annotations(*rows: tuple) -> str:
     return table("sent1_id sent2_id annotation annotator_id", *((*row, "A") for row in rows))
 
 
-def rows_of(built) -> list[tuple]:
-    return [tuple(row.values()) for row in built[0]["test"]]
-
-
 def release(annotated: str) -> dict[str, str]:
     laptops, meals = (table("sent_id text category", *((*row, "X#Y") for row in of.items())) for of in (LAPTOPS, MEALS))
     return {ANNOTATIONS: annotated, "data/EN_LAPT_SB1_TEST_.csv": laptops, "data/EN_REST_SB1_TEST.csv.gz": meals}
 
 
-def test_means_of_annotations(build, write):
+def test_means_of_annotations_and_pairs_that_cannot_be_used(build, write):
     scores = [("L1:0", "L1:1", 3), ("L1:0", "L1:1", 4), ("R1:1", "R1:0", 0), ("R1:1", "R1:0", 1), ("R1:1", "R1:0", 1)]
-    scores += [("L1:0", "L1:1", 3), ("L1:0", "L2:0", 2)]  # a pair's annotations need not stand together
-    built = build(Sos, write("raw", release(annotations(*scores))))
-    assert built[0]["test"].column_names == ["id", "sentence1", "sentence2", "score", "domain"]
-    assert rows_of(built) == [
+    scores += [("L1:0", "L1:1", 3), ("L1:0", "L1:1", -1)]  # a pair's annotations need not stand together
+    scores += [("L1:0", "L7:0", 1), ("L1:0", "L9:0", 1), ("L1:0", "R1:0", 1)]
+    scores += [("L1:1", "L2:0", score) for score in (5, "x", "", "nan")] + [("L1:0", "L2:0", 2)]
+    data, dropped = build(Sos, write("raw", release(annotations(*scores) + '"L1:0","L1:1"\n')))
+    assert data["test"].column_names == ["id", "sentence1", "sentence2", "score", "domain"]
+    # the number stays that of the pair in the annotations
+    assert [tuple(row.values()) for row in data["test"]] == [
         ("pair_1", "The screen is sharp.", "A sharp screen & lid", pytest.approx(10 / 3), "laptop"),
         ("pair_2", "The soup was hot.", "Cold soup.", pytest.approx(2 / 3), "restaurant"),
-        ("pair_3", "The screen is sharp.", "It broke.", 2, "laptop"),
+        ("pair_7", "The screen is sharp.", "It broke.", 2, "laptop"),
     ]
-    assert built[1] == {}
-
-
-def test_pairs_that_cannot_be_used(build, write):
-    scores = [("L1:0", "L7:0", 1), ("L1:0", "L9:0", 1), ("L1:0", "R1:0", 1)]
-    scores += [("L1:1", "L2:0", score) for score in (5, "x", "", "nan")]
-    scores += [("L1:0", "L1:1", score) for score in (3, -1, 2)]
-    built = build(Sos, write("raw", release(annotations(*scores) + '"L1:0","L1:1"\n')))
-    # the number stays that of the pair in the annotations
-    assert [(row[0], row[3]) for row in rows_of(built)] == [("pair_5", 2.5)]
-    assert built[1] == {
+    assert dropped == {
         "annotation: no number from 0 to 4": 5,
         "pair: a sentence is in none of the files": 2,
         "pair: sentences of two domains": 1,

@@ -18,20 +18,6 @@ def release(vaccines=(), covid=(), politicians=()) -> dict[str, str]:
 
 
 def test_claims_are_trained_on_and_the_rest_is_tested_on(build, write):
-    covid = ["@BigCat I wear mine at home,face masks,FAVOR,1", "Masks are for bandits only,face masks,AGAINST,2"]
-    politicians = ['"Not him, never &amp; nowhere, folks https://t.co/x",Joe Biden,AGAINST']
-    data, dropped = build(TweetStance, write("raw", release((), covid, politicians)))
-    assert [tuple(row.values()) for row in data["test"]] == [
-        ("@user I wear mine at home", "We should wear face masks.", 1, "face masks"),
-        ("Masks are for bandits only", "We should wear face masks.", 0, "face masks"),
-        ("Not him, never & nowhere, folks", "We should vote for Joe Biden.", 0, "joe biden"),
-    ]
-    assert data.num_rows == {"train": 4, "validation": 2, "test": 3} and dropped == {}
-    told = [(row["statement"], row["side"]) for row in (*data["train"], *data["validation"])]
-    assert sorted(told) == [(claim, side) for claim in CLAIMS for side in (0, 1)]
-
-
-def test_what_is_left_out(build, write):
     cats = CLAIMS[0]
     vaccines = [
         f"{cats},No dog took the vaccine yet,0",
@@ -42,15 +28,26 @@ def test_what_is_left_out(build, write):
         f"{cats},My vaccine cat spoke on masks,2",
         f"{cats},A vaccine tweet of no known label,9",
     ]
-    covid = [
+    covid = ["@BigCat I wear mine at home,face masks,FAVOR,1", "Masks are for bandits only,face masks,AGAINST,2"]
+    covid += [
         "My vaccine cat spoke on masks,face masks,FAVOR,1",
         "Too short,fauci,FAVOR,1",
         "No side taken here,fauci,NONE,1",
     ]
     covid += ["What a lovely fish tank,fish,FAVOR,1"]
-    politicians = ["He will win it all,Donald Trump,FAVOR"]
+    politicians = ['"Not him, never &amp; nowhere, folks https://t.co/x",Joe Biden,AGAINST']
+    politicians += ["He will win it all,Donald Trump,FAVOR"]
     data, dropped = build(TweetStance, write("raw", release(vaccines, covid, politicians)))
-    assert (data.num_rows["test"], data.num_rows["train"] + data.num_rows["validation"]) == (1, 6)
+    masks = "We should wear face masks."
+    assert [tuple(row.values()) for row in data["test"]] == [
+        ("@user I wear mine at home", masks, 1, "face masks"),
+        ("Masks are for bandits only", masks, 0, "face masks"),
+        ("My vaccine cat spoke on masks", masks, 1, "face masks"),
+        ("Not him, never & nowhere, folks", "We should vote for Joe Biden.", 0, "joe biden"),
+    ]
+    assert data.num_rows == {"train": 4, "validation": 2, "test": 4}
+    told = [(row["statement"], row["side"]) for row in (*data["train"], *data["validation"])]
+    assert sorted(told) == [(claim, side) for claim in CLAIMS for side in (0, 1)]
     assert dropped == {
         "row: a text is also in test": 1,
         "row: text shorter than 4 words": 1,

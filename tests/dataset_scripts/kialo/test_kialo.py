@@ -104,12 +104,8 @@ def test_pairs_triplets_arguments_and_families(build):
     assert Counter(data["train"]["stance"]) == {"con": 5, "pro": 3, "thesis": 3, "question": 1}
     # what answers a link answers its target, wherever that stands; theses and links are no answers
     data, dropped = build(Kialo, DATA, "families")
-    assert Counter((row["group"], row["side"]) for row in data["train"]) == {
-        ("101", 1): 2,
-        ("101", 0): 3,
-        ("102", 1): 1,
-        ("102", 0): 2,
-    }
+    sides = Counter((row["group"], row["side"]) for row in data["train"])
+    assert sides == {("101", 1): 2, ("101", 0): 3, ("102", 1): 1, ("102", 0): 2}
 
 
 def test_triplets_of_siblings(build, write):
