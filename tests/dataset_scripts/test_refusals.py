@@ -17,6 +17,7 @@ NO_LABELS = dict.fromkeys(("train.tsv", "validation.tsv", "test.tsv"), "text\tla
 # corpus, with the one of the files that is given and the configuration if need be; files; message
 CASES = [
     ("amazon/k.json", {"k.json": '{"asin": "K"}'}, "no usable row in 1 file.*no column of text, or none of stars': 1"),
+    ("chatstance", {"pstance/raw_val_all_onecol.csv": ""}, "belongs to chatstance; it needs raw_train_all"),
     ("congress:tweets", {DAY: "[]"}, r"no map of accounts \(\*users\*.json\) among 2017-"),
     ("congress:tweets", {ACCOUNTS: "[]", DAY: "[\n{]"}, "21.json, line 2, column 2: not valid"),
     ("ibm_argkp", {RATINGS: "argument,topic\n", POINTS: ""}, "line 1: no column set, stance_WA, stance_WA"),

@@ -3,8 +3,21 @@
 import pytest
 
 from dataset_scripts.base.quality import TestSetGuard
-from dataset_scripts.sided_texts import IAM, CHATStance, ValueEval23
+from dataset_scripts.sided_texts import IAM, CHATStance, ValueEval23, as_statement
 from tests.dataset_scripts.packing import csv_table
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),  # others are in the docstring and below
+    [
+        ("Does the Harbour Have More Rain?", "The Harbour has More Rain"),
+        ("Do all ducks have the right to bread", "All ducks have the right to bread"),
+        ("Is slow music harmful to ducks?", "Slow music is harmful to ducks"),
+    ],
+)
+def test_a_question_as_a_statement(question, statement):
+    assert as_statement(question) == statement
+
 
 OWLS, BIKES, BUSES = "Owls are wise birds.", "Every street needs a bike lane.", "Buses should be free"
 FIRST = [
