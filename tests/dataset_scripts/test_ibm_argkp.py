@@ -1,4 +1,4 @@
-"""IBM Debater: two releases in one, the sample of pairs, and that no motion is divided between splits."""
+"""IBM Debater: two releases in one, samples, and that no motion is divided; what is dropped is in `cases`."""
 
 from collections import Counter
 
@@ -27,8 +27,8 @@ SECOND = ["topic", "argument", "key_point", "stance", "label"]
 NAMES = "arg_quality_rank_30k", "ArgKP-2021_dataset"
 
 
-def release(ratings=RATINGS, key_points=KEY_POINTS) -> dict[str, str]:
-    tables = [FIRST, *ratings], [SECOND, *key_points]
+def release() -> dict[str, str]:
+    tables = [FIRST, *RATINGS], [SECOND, *KEY_POINTS]
     return {f"{name}.csv": csv_table(rows) for name, rows in zip(NAMES, tables, strict=True)}
 
 
@@ -70,34 +70,3 @@ def test_triplets_arguments_and_families(build, write):
     assert data.num_rows == {"train": 6, "validation": 1, "test": 3}  # a motion alone is none
     assert {row["text"] for row in data["train"] if row["side"] == 0} == against
     assert set(data["train"]["statement"]) == {CATS}
-
-
-def test_every_reason_for_a_drop(build, write):
-    ratings = [
-        *RATINGS,
-        ("cats are lovely to watch", CATS, "train", "-1", "0.59"),
-        ("cats are neither here nor there", CATS, "train", "0", "1"),
-        ("Cats chase birds all DAY", CATS, "train", "1", "1"),
-        ("cats are fine", CATS, "train", "-1", "1"),
-        ("a row without a stance", CATS, "train", "", "1"),
-        ("a row without a confidence", CATS, "train", "1", "much"),
-        ("a row in an unknown set", CATS, "all", "1", "1"),
-        ("a short row", CATS),
-        ("fish are quiet house mates", CATS, "train", "1", "1"),
-    ]
-    mice = "cats keep the mice away"
-    key_points = [(CATS, mice, "Cats are bad for wildlife", "1", "1"), (CATS, mice, "Cats catch mice", "-1", "1")]
-    key_points += [(CATS, mice, "", "-1", "1"), (CATS, mice, "Cats catch many mice", "-1", "2")]
-    folder = write("raw", release(ratings, [*KEY_POINTS, *key_points]))
-    assert build(IbmArgKP, folder, "pairs", pairs_per_topic=0)[1] == {
-        "argument: stance is uncertain": 1,
-        "argument: neutral": 1,
-        "argument: repeated": 1,
-        "argument: malformed row": 3,
-        "argument: shorter than 4 words": 2,  # "cats are fine" and the key point "Cats catch mice"
-        "key point: does not match the argument": 1,
-        "key point: stance differs between the releases": 1,
-        "key point: malformed row": 2,
-        "row: wrong number of columns": 1,
-        "row: a text is also in test": 1,
-    }

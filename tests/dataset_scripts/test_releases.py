@@ -1,5 +1,7 @@
 """The real releases give the rows that the records state, and no discussion, motion or product on two sides."""
 
+from collections import Counter
+
 import pytest
 
 from dataset_scripts.base.metadata import get_corpus, load_metadata
@@ -38,3 +40,9 @@ def test_the_release(name, config, build, corpora):
     if name in BY_GROUP and config not in ("counters_official", "quadruples", "sgts"):
         groups = [set(rows["group"]) for rows in data.values()]
         assert len(set.union(*groups)) == sum(map(len, groups))
+
+
+@pytest.mark.corpora
+def test_sick_has_the_papers_labels(build, corpora):
+    data, _ = build(get_corpus("sick"), corpora / "sick")
+    assert Counter(data["test"]["label"]) == {1: 5611, 2: 2857, 0: 1459}
