@@ -5,8 +5,7 @@
 `data` holds the folders that `opinion corpus build` made. Every experiment trains the bundled encoder by the recipe
 `stance-minilm`, one epoch without its teacher and with some options changed, in this process, and is measured on
 validation data alone: AUROC of Kialo's pairs, AUROC of topic on them, Spearman on STS-B. Processor seconds are those of
-training, vectors for the keep term included. `frontier.csv` has a line for each, `frontier.png` draws them; what is in
-the table is not run again.
+training, vectors for the keep term included. `frontier.csv` has a line for each; what is in it is not run again.
 """
 
 from __future__ import annotations
@@ -81,37 +80,15 @@ def measure(corpora: list[str], changes: dict[str, Any], data: Path, cache: Path
     arguments.disable_tqdm = True
     trainer = Trainer(model=model, args=arguments, train_dataset=phase.dataset, loss=phase.loss)
     trainer.train()
-    seconds, columns = (
-        time.process_time() - begin,
-        len(phase.dataset.column_names) - ("label" in phase.dataset.features),
-    )
-    figures = {"texts": trainer.state.global_step * recipe.batch_size * columns, "seconds": round(seconds)}
+    figures = {"seconds": round(time.process_time() - begin)}
+    columns = len(phase.dataset.column_names) - ("label" in phase.dataset.features)
+    figures["texts"] = trainer.state.global_step * recipe.batch_size * columns
     model.eval()
     with precision(recipe.bf16):
         for evaluator in system.evaluators("validation"):
             figures |= evaluator(model)
     names = ("texts", "seconds", "stance_auroc", "topic_auroc", "similarity_spearman")
     return {name: figures[name] for name in names}
-
-
-def draw(table: pd.DataFrame, path: Path) -> None:
-    """AUROC against STS-B; the area of a point is its processor time."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5.5), dpi=150, layout="constrained")
-    axes = figure.subplots()
-    for kind, part in table.groupby(table["experiment"].str.replace(r" ?\d+$", "", regex=True).str.split().str[0]):
-        axes.scatter(
-            part["similarity_spearman"], part["stance_auroc"], s=part["seconds"] / 2 + 10, alpha=0.6, label=kind
-        )
-    for _, row in table.iterrows():
-        place = (row["similarity_spearman"], row["stance_auroc"])
-        axes.annotate(row["experiment"], place, xytext=(5, 3), textcoords="offset points", fontsize=6)
-    axes.set(xlabel="STS-B, validation (Spearman)", ylabel="agreement and opposition, Kialo, validation (AUROC)")
-    axes.set_title("Area: processor seconds of training", loc="left")
-    axes.legend(frameon=False, loc="lower left")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path)
 
 
 def main(
@@ -134,7 +111,6 @@ def main(
         table = pd.concat([table, pd.DataFrame([{"experiment": name, **figures}])], ignore_index=True)
         table.to_csv(path, index=False, float_format="%.4g")
         print(table.tail(1).to_string(index=False, header=len(table) == 1), flush=True)
-    draw(table, path.with_suffix(".png"))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """What work beyond one process costs: reading the tweet stream, pairing, embedding, and how they grow.
 
-    python -m tests.benchmarks.mining reading ~/stream             # real or synthetic minutes
-    python -m tests.benchmarks.mining growth                       # 1, 10 and 100 synthetic minutes
-    python -m tests.benchmarks.mining pairing --sizes 1,10         # millions of synthetic answers, already read
-    python -m tests.benchmarks.mining pairing --sizes 1 --limit 2  # in so many GiB of memory for data (RLIMIT_DATA)
-    python -m tests.benchmarks.mining embedding --sizes 4096,12288 # texts: by an engine, and by one process alone
+    python -m tests.benchmarks.mining reading ~/stream           # minutes of the archived stream, *.json.bz2
+    python -m tests.benchmarks.mining pairing 1 10               # millions of synthetic answers, already read
+    python -m tests.benchmarks.mining pairing 1 --limit 2        # in so many GiB of memory for data (RLIMIT_DATA)
+    python -m tests.benchmarks.mining embedding 4096 12288       # texts: by an engine, and by one process alone
 
 Every run has a process of its own. Seconds are those of the processor, of all its processes together, after the
 libraries were loaded. Unpacking and parsing alone is measured in the same minute, since how much a processor does
@@ -13,7 +12,6 @@ depends on what else it is doing.
 
 from __future__ import annotations
 
-import argparse
 import bz2
 import multiprocessing
 import os
@@ -30,10 +28,12 @@ from typing import Any
 
 import numpy as np
 import psutil
-
-from tests.benchmarks import stream
+import typer
 
 ANSWERS = 1_000_000  # of a partition
+STATUSES, REACH, QUOTES = 1814, 20, 0.13  # of a minute of July 2019; minutes back to answered tweets; share of answers
+
+app = typer.Typer(help="What work beyond one process costs.")
 
 
 def parse_only(files: list[Path]) -> dict[str, float]:
@@ -75,8 +75,8 @@ def mine(files: list[Path], folder: Path) -> dict[str, float]:
 def write_rows(millions: int, rows: Path) -> int:
     """Writes what reading a stream with so many million answers would; returns into how many partitions.
 
-    Answers go to tweets of the last minutes as in `stream`, which are answers themselves in the half of cases; all are
-    seen, a quarter is in English, and one in twenty says what others do.
+    Answers go to tweets of the last minutes, the popular ones more often, which are answers themselves in the half of
+    cases; all are seen, a quarter is in English, and one in twenty says what others do.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -97,9 +97,9 @@ def write_rows(millions: int, rows: Path) -> int:
     for chunk in range(2 * millions):  # a million tweets each, the half of them answers
         tweets = np.arange(chunk * 10**6, (chunk + 1) * 10**6)
         answers = draw.choice(tweets, len(tweets) // 2, replace=False)
-        to = np.maximum(0, answers - 1 - (stream.REACH * stream.STATUSES * draw.random(len(answers)) ** 3).astype(int))
+        to = np.maximum(0, answers - 1 - (REACH * STATUSES * draw.random(len(answers)) ** 3).astype(int))
         to -= to % draw.choice([1, 10, 100], len(answers))
-        kinds = np.where(draw.random(len(answers)) < stream.QUOTES, QUOTE, REPLY)
+        kinds = np.where(draw.random(len(answers)) < QUOTES, QUOTE, REPLY)
         ids, owners = np.concatenate([tweets, answers]), called(np.concatenate([tweets, to]))
         said = [f"an invented text of a usual length, number {id if id % 20 else id % 999}, and no more" for id in ids]
         usable = english(ids)
@@ -185,57 +185,48 @@ def measured(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[s
             watch.join()
 
 
-def main() -> None:
-    """Prints the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("reading", "growth", "pairing", "embedding"))
-    parser.add_argument(
-        "folder", type=Path, nargs="?", help="of *.json.bz2; for growth where synthetic minutes are kept"
-    )
-    parser.add_argument("--sizes", default="1,10", help="minutes, millions of answers, or texts (default: %(default)s)")
-    parser.add_argument("--limit", type=float, help="of pairing: GiB of memory for data, for all its threads")
-    options = parser.parse_args()
+@app.command()
+def reading(folder: Path) -> None:
+    """Of a folder of minutes."""
+    files = sorted(folder.rglob("*.json.bz2"))
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.folder or Path(temporary)
-        if options.what == "pairing":
-            for size in map(int, options.sizes.split(",")):
-                parts = write_rows(size, rows := folder / f"rows-{size}")
-                begin = time.perf_counter()
-                ours = measured(pair, rows, Path(temporary, f"run-{size}"), parts, options.limit)
-                clock = time.perf_counter() - begin
-                print(
-                    f"{size:,} million answers, {parts} partitions, {clock:.1f} s by the clock, {ours['mib']:,.0f} MiB"
-                )
-                print(
-                    f"  {ours['pairing']:.1f} s, {ours['pairs']:,} pairs, {ours['conversations']:,} conversations",
-                    flush=True,
-                )
-            return
-        if options.what == "embedding":
-            texts = [stream.tweet(number)["text"] for number in range(max(map(int, options.sizes.split(","))))]
-            for size in map(int, options.sizes.split(",")):
-                for workers in range(3):
-                    begin = time.perf_counter()
-                    ours = measured(embed, texts[:size], Path(temporary, f"{size}-{workers}"), workers)
-                    clock = time.perf_counter() - begin
-                    print(f"{size:,} texts, {workers} workers: {ours['embedding']:.1f} s, {clock:.1f} s by the clock")
-            return
-        if options.what == "reading":
-            runs = [sorted(folder.rglob("*.json.bz2"))]
-        else:
-            runs = [stream.write(folder, int(size)) for size in options.sizes.split(",")]
-        for number, files in enumerate(runs):
+        begin = time.perf_counter()
+        ours = measured(mine, files, Path(temporary))
+        clock, alone = time.perf_counter() - begin, measured(parse_only, files)
+    megabytes, share = sum(file.stat().st_size for file in files) / 1e6, alone["seconds"] / ours["reading"]
+    print(f"{len(files):,} minutes, {megabytes:,.1f} MB, {clock:.1f} s by the clock, {ours['mib']:,.0f} MiB")
+    print(f"  reading {ours['reading']:.2f} s, unpacking and parsing alone {alone['seconds']:.2f} s: {share:.2f}")
+    print(f"  pairing {ours['pairing']:.2f} s, {ours['pairs']:,} pairs")
+
+
+@app.command()
+def pairing(millions: list[int], limit: float | None = None) -> None:
+    """Of so many million answers, in so many GiB of memory for data of all threads."""
+    for size in millions:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            parts = write_rows(size, folder / "rows")
             begin = time.perf_counter()
-            ours = measured(mine, files, Path(temporary, f"run-{number}"))
-            clock, alone = time.perf_counter() - begin, measured(parse_only, files)
-            megabytes = sum(file.stat().st_size for file in files) / 1e6
-            share = alone["seconds"] / ours["reading"]
-            print(f"{len(files):,} minutes, {megabytes:,.1f} MB, {clock:.1f} s by the clock, {ours['mib']:,.0f} MiB")
-            print(
-                f"  reading {ours['reading']:.2f} s, unpacking and parsing alone {alone['seconds']:.2f} s: {share:.2f}"
-            )
-            print(f"  pairing {ours['pairing']:.2f} s, {ours['pairs']:,} pairs", flush=True)
+            ours = measured(pair, folder / "rows", folder / "run", parts, limit)
+            clock = time.perf_counter() - begin
+        print(f"{size:,} million answers, {parts} partitions, {clock:.1f} s by the clock, {ours['mib']:,.0f} MiB")
+        print(
+            f"  {ours['pairing']:.1f} s, {ours['pairs']:,} pairs, {ours['conversations']:,} conversations", flush=True
+        )
+
+
+@app.command()
+def embedding(sizes: list[int]) -> None:
+    """Of so many texts, by none, one and two workers of an engine."""
+    for size in sizes:
+        texts = [f"an invented text of a usual length, number {number}, and no more" for number in range(size)]
+        for workers in range(3):
+            with tempfile.TemporaryDirectory() as folder:
+                begin = time.perf_counter()
+                ours = measured(embed, texts, Path(folder), workers)
+                clock = time.perf_counter() - begin
+            print(f"{size:,} texts, {workers} workers: {ours['embedding']:.1f} s, {clock:.1f} s by the clock")
 
 
 if __name__ == "__main__":
-    main()
+    app()

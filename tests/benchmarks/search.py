@@ -1,9 +1,9 @@
 """What it costs to ask a collection of texts, beside what else one would do.
 
-    python -m tests.benchmarks.search asking --sizes 1000,10000          # embedding, beside reading every pair
-    python -m tests.benchmarks.search comparing --sizes 1000000          # a statement with vectors in half precision
-    python -m tests.benchmarks.search lenses --sizes 1000                # embedding by two lenses, beside one
-    python -m tests.benchmarks.search ranking                            # cached embeddings, beside reading every pair
+    python -m tests.benchmarks.search asking 1000 10000          # embedding, beside reading every pair
+    python -m tests.benchmarks.search comparing 1000000          # a statement with vectors in half precision
+    python -m tests.benchmarks.search lenses 1000                # embedding by two lenses, beside one
+    python -m tests.benchmarks.search ranking                    # cached embeddings, beside reading every pair
 
 Texts are invented, and cross-encoders have the weights of the same encoder under an untrained head: what they answer
 means nothing, what it costs is what any trained one of this size costs. Seconds are those of the processor, of all its
@@ -12,7 +12,6 @@ threads (OMP_NUM_THREADS=1 for one).
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import typer
 
 from dataset_scripts.base.tables import markdown
 
@@ -31,7 +31,16 @@ THINGS = ("the tram line", "the night market", "the library", "the city pool", "
 FATES = ("stays open on Sundays", "gets more money", "is closed before winter", "is free for children", "costs more")
 VIEWS = ("I want that", "I do not want that", "Nobody asked us whether", "I cannot accept that", "It is high time that")
 REASONS = ("because families depend on it", "whatever the mayor may say", "since the numbers speak for themselves", "")
+app = typer.Typer(help="What it costs to ask a collection of texts.")
 OPINIONS = [f"{view} {thing} {fate}." for thing, fate, view in product(THINGS, FATES, VIEWS)]
+
+
+@app.callback()
+def hushed() -> None:
+    """Without what the libraries say to each other."""
+    from modeling.base.run import quiet
+
+    quiet()
 
 
 def invent(count: int, words: int = 25) -> list[str]:
@@ -55,14 +64,6 @@ def seconds(function: Callable[[], Any], rounds: int = 1) -> float:
     return median(times)
 
 
-def report(rows: list[dict[str, Any]], grows: dict[str, str], by: str) -> None:
-    """A table, and exponents of growth: 1 where twice the texts take twice as long, 2 where each meets each."""
-    frame = pd.DataFrame(rows)
-    print(markdown(frame))
-    for column, name in grows.items() if len(rows) > 1 else ():
-        print(f"growth of {name}: {np.polyfit(np.log(frame[by]), np.log(frame[column]), 1)[0]:.2f}")
-
-
 def cross_encoder(model: str, length: int) -> Any:
     """A cross-encoder of a model's weights that reads pairs of at most so many tokens."""
     from sentence_transformers import CrossEncoder
@@ -74,7 +75,8 @@ def cross_encoder(model: str, length: int) -> Any:
     return encoder
 
 
-def asking(sizes: list[int], model: str) -> None:
+@app.command()
+def asking(sizes: list[int], model: str = "bundled") -> None:
     """Embeds texts and asks a hundred statements; a cross-encoder reads 500 of the pairs, its time is multiplied."""
     from modeling.base.models import load_model
     from modeling.search.index import Index
@@ -105,12 +107,12 @@ def asking(sizes: list[int], model: str) -> None:
         }
 
     measure(32)  # whatever is slow the first time
-    rows = [measure(size) for size in sizes]
-    report(rows, {"embedding, s": "embedding", "of these search, s": "searching"}, "texts")
+    print(markdown(pd.DataFrame([measure(size) for size in sorted(sizes)])))
     print(f"cross-encoder: {1000 * pair:.1f} ms a pair")
 
 
-def comparing(sizes: list[int], model: str) -> None:
+@app.command()
+def comparing(sizes: list[int]) -> None:
     """Finds the 200 nearest of a collection's vectors, invented, on disk in half precision and of MiniLM's size."""
     from modeling.search.index import BLOCK, Index
 
@@ -129,7 +131,8 @@ def comparing(sizes: list[int], model: str) -> None:
                 print(f"{size:,} vectors, {count} statements: {time:.3f} s")
 
 
-def lenses(sizes: list[int], model: str) -> None:
+@app.command()
+def lenses(sizes: list[int], model: str = "stance-minilm") -> None:
     """Embeds texts by an adapted model and its base, and by the model alone, in turns."""
     from modeling.search.index import Index
 
@@ -148,7 +151,8 @@ def lenses(sizes: list[int], model: str) -> None:
     print(markdown(frame.assign(ratio=frame["both, s"] / frame["side, s"])))
 
 
-def ranking(candidates: int, model: str) -> None:
+@app.command()
+def ranking(candidates: int = 50, model: str = "bundled") -> None:
     """Ranks candidates of 190 words by a Bipolar-encoder's heads, from cached embeddings, and by a cross-encoder."""
     from modeling.base.models import load_backbone, resolve
     from modeling.bipolar.encoder import BipolarEncoder
@@ -170,24 +174,5 @@ def ranking(candidates: int, model: str) -> None:
     print(markdown(frame.assign(**{"cross-encoder takes as many times as long": times[0] / frame["ms"]})))
 
 
-def main() -> None:
-    """Prints the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("asking", "comparing", "lenses", "ranking"))
-    parser.add_argument("--sizes", default="10000", help="numbers of texts, e.g. 1000,10000,100000 (default: 10000)")
-    parser.add_argument("--candidates", type=int, default=50, help="to rank (default: %(default)s)")
-    parser.add_argument("--model", help="(default: bundled; of lenses stance-minilm)")
-    options = parser.parse_args()
-    from modeling.base.run import quiet
-
-    quiet()
-    model = options.model or ("stance-minilm" if options.what == "lenses" else "bundled")
-    if options.what == "ranking":
-        ranking(options.candidates, model)
-    else:
-        sizes = sorted(int(size) for size in options.sizes.split(","))
-        {"asking": asking, "comparing": comparing, "lenses": lenses}[options.what](sizes, model)
-
-
 if __name__ == "__main__":
-    main()
+    app()
