@@ -8,7 +8,7 @@ from typing import Any
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, TestSetGuard, normalise
-from dataset_scripts.base.reading import members, parse_score
+from dataset_scripts.base.reading import parse_score
 from dataset_scripts.base.schema import TEXTS, WORDS, Rows
 
 COLUMNS = ("POS", "ID", "PosScore", "NegScore", "SynsetTerms", "Gloss")  # the file has them in a comment only
@@ -45,17 +45,16 @@ class SentiWordNet(Corpus):
     def _synsets(self, files: list[Path]) -> Iterator[tuple[str, dict[str, str]]]:
         """(id, columns) of every valid line."""
         seen: set[str] = set()
-        for member in members(files):
-            for line, row in member.table(self.dropped, header=COLUMNS, delimiter="\t", comment="#"):
-                id, place = row["POS"] + row["ID"], member.place(line)
-                faults = {
-                    "row: no part of speech and number of a synset": not SYNSET.fullmatch(id),
-                    "row: score is no number from 0 to 1": None in (parse_score(row[name], 0, 1) for name in SCORES),
-                    "row: repeated synset": id in seen,
-                }
-                if not self.dropped.refuse(place, faults):
-                    seen.add(id)
-                    yield id, row
+        for place, row in self.table(files, header=COLUMNS, delimiter="\t", comment="#"):
+            id = row["POS"] + row["ID"]
+            faults = {
+                "row: no part of speech and number of a synset": not SYNSET.fullmatch(id),
+                "row: score is no number from 0 to 1": None in (parse_score(row[name], 0, 1) for name in SCORES),
+                "row: repeated synset": id in seen,
+            }
+            if not self.dropped.refuse(place, faults):
+                seen.add(id)
+                yield id, row
 
     def _examples(self, synset: tuple[str, dict[str, str]]) -> Rows:
         id, row = synset

@@ -33,7 +33,7 @@ class SidedTexts(FamiliesCorpus):
     DELIMITER, HEADER = "\t", ()
 
     def families(self, files: list[Path]) -> Iterator[tuple[str, Item]]:
-        for place, row in self.table(files, self.COLUMNS, self.DELIMITER, self.HEADER):
+        for place, row in self.table(files, self.COLUMNS, delimiter=self.DELIMITER, header=self.HEADER):
             text, topic, side = (normalise(html.unescape(row[column])) for column in self.COLUMNS)
             malformed = not (text and topic) or side not in self.SIDES
             neither = self.SIDES.get(side) is None

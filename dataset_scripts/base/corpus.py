@@ -143,13 +143,12 @@ class Corpus(datasets.GeneratorBasedBuilder):
         self,
         files: Iterable[Path],
         columns: Collection[str] = (),
-        delimiter: str = ",",
-        header: Sequence[str] = (),
         wanted: Callable[[str], bool] = lambda name: True,
+        **options: Any,
     ) -> Iterator[tuple[str, dict[str, str]]]:
         """Yields (place, row by column) of the tables in files, see `reading.members` and `Member.table`."""
         for member in members(files, wanted):
-            for line, row in member.table(self.dropped, columns, delimiter, header):
+            for line, row in member.table(self.dropped, columns, **options):
                 yield member.place(line), row
 
     def clean(

@@ -3,49 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dataset_scripts.base.corpus import Corpus
 from dataset_scripts.base.metadata import load_metadata
 from dataset_scripts.base.quality import Cleaner, bare
 from dataset_scripts.base.schema import ARGUMENTS, COUNTERS, Item, Rows
 from dataset_scripts.base.splits import SPLITS, linked_groups
-from dataset_scripts.counterargs18.files import Debate, is_raw, read_debates
+from dataset_scripts.counterargs18.files import Debate, Pair, is_raw, read_debates
 from dataset_scripts.counterargs18.footnotes import clean_paragraphs
-
-
-class Pair(NamedTuple):
-    """A point and its counter, which is empty where there is none."""
-
-    id: str
-    stance: str
-    conclusion: str
-    premises: str
-    counter: str
-
-    @property
-    def point(self) -> str:
-        """Conclusion and premises, with a space between."""
-        return f"{self.conclusion} {self.premises}".strip()
-
-
-class Listing(NamedTuple):
-    """A debate as one theme lists it, and the group of all that share its thesis or a text."""
-
-    debate: Debate
-    pairs: list[Pair]
-    group: str = ""
-    split: str = ""  # of the group
-
-    @property
-    def countered(self) -> list[Pair]:
-        """The pairs that have a counter."""
-        return [pair for pair in self.pairs if pair.counter]
-
-    def texts(self) -> Iterator[str]:
-        """Points and counters."""
-        for pair in self.pairs:
-            yield from filter(None, (pair.point, pair.counter))
 
 
 class CounterArgs18(Corpus):
@@ -73,11 +39,14 @@ class CounterArgs18(Corpus):
         return [file for file in super().find_files(path) if is_raw(file)]
 
     def rows(self, files: list[Path], config: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        listings = self._group([Listing(debate, self._pairs(debate)) for debate in read_debates(files, self.dropped)])
-        self.facts["debates"] = len(listings)
-        self.facts["theses"] = len({bare(item.debate.thesis) for item in listings})
+        debates = read_debates(files, self.dropped)
+        for debate in debates:
+            debate.pairs = self._pairs(debate)
+        _group(debates)
+        self.facts["debates"] = len(debates)
+        self.facts["theses"] = len({bare(debate.thesis) for debate in debates})
         make = {"counters": self._clean, "counters_official": self._official, "arguments": self._arguments}[config]
-        yield from make(listings)
+        yield from make(debates)
 
     def _pairs(self, debate: Debate) -> list[Pair]:
         """The arguments of a debate, cleaned; a point without words is dropped, with its counter."""
@@ -97,86 +66,90 @@ class CounterArgs18(Corpus):
                 pairs.append(Pair(id, argument.stance, conclusion, premises, counter))
         return pairs
 
-    def _group(self, listings: list[Listing]) -> list[Listing]:
-        numbers = linked_groups([{bare(item.debate.thesis), *map(bare, item.texts())} for item in listings])
-        members: dict[int, list[Debate]] = defaultdict(list)
-        for number, item in zip(numbers, listings, strict=True):
-            members[number].append(item.debate)
-        names = {number: min(debate.id for debate in debates) for number, debates in members.items()}
-        splits = {n: max((debate.split for debate in debates), key=SPLITS.index) for n, debates in members.items()}
-        return [item._replace(group=names[n], split=splits[n]) for n, item in zip(numbers, listings, strict=True)]
-
-    def _official(self, listings: list[Listing]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _official(self, debates: list[Debate]) -> Iterator[tuple[str, dict[str, Any]]]:
         themes: dict[str, set[str]] = defaultdict(set)
-        for item in listings:
-            themes[bare(item.debate.thesis)].add(item.debate.theme)
+        for debate in debates:
+            themes[bare(debate.thesis)].add(debate.theme)
         self.facts["theses that several themes list"] = sum(len(of_thesis) > 1 for of_thesis in themes.values())
         first: dict[str, str] = {}  # point -> the first split that has it
         for split in SPLITS:
-            pairs = [(item, pair) for item in listings if item.debate.split == split for pair in item.countered]
+            pairs = [(debate, pair) for debate in debates if debate.split == split for pair in debate.countered]
             seen = [first.get(pair.point, "") for _, pair in pairs]
-            yield from ((split, _row(item, pair, before)) for (item, pair), before in zip(pairs, seen, strict=True))
+            yield from ((split, _row(debate, pair, before)) for (debate, pair), before in zip(pairs, seen, strict=True))
             for i in range(1, SPLITS.index(split) + 1):
                 fact = f"{split} points that are in {' or '.join(SPLITS[:i])}, word for word"
                 self.facts[fact] = sum(before in SPLITS[:i] for before in seen)
             for _, pair in pairs:
                 first.setdefault(pair.point, split)
 
-    def _clean(self, listings: list[Listing]) -> Iterator[tuple[str, dict[str, Any]]]:
-        for item in listings:
-            if item.debate.split != item.split:
-                self.dropped[f"pair: in {item.debate.split}, but its group is in {item.split}"] += len(item.countered)
-        units = [(item.split, item) for item in self._used(listings)]
+    def _clean(self, debates: list[Debate]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for debate in debates:
+            if debate.split != debate.clean_split:
+                reason = f"pair: in {debate.split}, but its group is in {debate.clean_split}"
+                self.dropped[reason] += len(debate.countered)
+        units = [(debate.split, debate) for debate in self._used(debates)]
         rule = Cleaner(minimum_words=1, ordered=True, any_spelling=True)
         texts: dict[str, set[str]] = defaultdict(set)
-        for split, row in self.clean(units, self._counters, Listing.texts, (rule,)):
+        for split, row in self.clean(units, self._counters, Debate.texts, (rule,)):
             texts[split] |= {bare(row["point"]), bare(row["counter"])}
             yield split, row
         train, validation, test = (texts[split] for split in SPLITS)
         self.facts["texts that two splits have"] = len(train & validation | (train | validation) & test)
 
-    def _arguments(self, listings: list[Listing]) -> Iterator[tuple[str, dict[str, Any]]]:
-        groups: dict[str, list[Listing]] = defaultdict(list)
-        for item in self._used(listings):
-            groups[item.group].append(item)
-        units = [(items[0].split, items) for items in groups.values()]
+    def _arguments(self, debates: list[Debate]) -> Iterator[tuple[str, dict[str, Any]]]:
+        groups: dict[str, list[Debate]] = defaultdict(list)
+        for debate in self._used(debates):
+            groups[debate.group].append(debate)
+        units = [(of_group[0].split, of_group) for of_group in groups.values()]
         yield from self.clean(units, self._trees, lambda _: (), ())
 
-    def _used(self, listings: list[Listing]) -> list[Listing]:
+    def _used(self, debates: list[Debate]) -> list[Debate]:
         """The debates of the clean split."""
-        self.facts["groups of debates that share a thesis or a text"] = len({item.group for item in listings})
-        return [item for item in listings if item.debate.split == item.split]
+        self.facts["groups of debates that share a thesis or a text"] = len({debate.group for debate in debates})
+        return [debate for debate in debates if debate.split == debate.clean_split]
 
-    def _counters(self, item: Listing) -> Rows:
-        for pair in item.countered:
+    def _counters(self, debate: Debate) -> Rows:
+        for pair in debate.countered:
             if not bare(pair.counter):
                 self.dropped["pair: counter without words"] += 1
             elif bare(pair.counter) in bare(pair.point):
                 self.dropped["pair: the counter is a part of the point"] += 1
             else:
-                yield (pair.point, pair.counter), _row(item, pair)
+                yield (pair.point, pair.counter), _row(debate, pair)
 
-    def _trees(self, items: list[Listing]) -> Rows:
+    def _trees(self, debates: list[Debate]) -> Rows:
         """Theses with their points and counters; what a group says in several debates comes once."""
         rows: dict[tuple[str | None, str, str], Item] = {}
 
-        def add(item: Listing, id: str, parent: str | None, stance: str, text: str, depth: int) -> str:
+        def add(debate: Debate, id: str, parent: str | None, stance: str, text: str, depth: int) -> str:
             """Returns the id of the node, which may be that of an earlier debate."""
             row = {"id": id, "parent": parent, "stance": stance, "text": text, "depth": depth}
-            shared = {"title": item.debate.thesis, "language": "en", "group": item.group}
+            shared = {"title": debate.thesis, "language": "en", "group": debate.group}
             stored = rows.setdefault((parent, stance, bare(text)), ((text,), {**row, **shared}))[1]
             self.dropped["argument: repeated"] += stored["id"] != id
             return stored["id"]
 
-        for item in items:
-            thesis = add(item, item.debate.id, None, "thesis", item.debate.thesis, 0)
-            for pair in item.pairs:
-                point = add(item, pair.id, thesis, pair.stance, pair.point, 1)
+        for debate in debates:
+            thesis = add(debate, debate.id, None, "thesis", debate.thesis, 0)
+            for pair in debate.pairs:
+                point = add(debate, pair.id, thesis, pair.stance, pair.point, 1)
                 if pair.counter:
-                    add(item, f"{pair.id}:counter", point, "con", pair.counter, 2)
+                    add(debate, f"{pair.id}:counter", point, "con", pair.counter, 2)
         yield from rows.values()
 
 
-def _row(item: Listing, pair: Pair, seen_in: str = "") -> dict[str, Any]:
-    of_debate = {"theme": item.debate.theme, "debate": item.debate.name, "thesis": item.debate.thesis}
-    return {**pair._asdict(), "point": pair.point, **of_debate, "seen_in": seen_in, "group": item.group}
+def _group(debates: list[Debate]) -> None:
+    """Puts those that share their thesis or a text into one group, and into its split."""
+    numbers = linked_groups([{bare(debate.thesis), *map(bare, debate.texts())} for debate in debates])
+    groups: dict[int, list[Debate]] = defaultdict(list)
+    for number, debate in zip(numbers, debates, strict=True):
+        groups[number].append(debate)
+    for members in groups.values():
+        name, split = min(debate.id for debate in members), max((each.split for each in members), key=SPLITS.index)
+        for debate in members:
+            debate.group, debate.clean_split = name, split
+
+
+def _row(debate: Debate, pair: Pair, seen_in: str = "") -> dict[str, Any]:
+    of_debate = {"theme": debate.theme, "debate": debate.name, "thesis": debate.thesis, "group": debate.group}
+    return {**pair._asdict(), "point": pair.point, **of_debate, "seen_in": seen_in}

@@ -13,10 +13,10 @@ and a debate as a line of JSON is
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets.utils import tqdm
 
@@ -42,6 +42,21 @@ class Argument:
     counter: str | None = None
 
 
+class Pair(NamedTuple):
+    """A point and its counter, cleaned; the counter is empty where there is none."""
+
+    id: str
+    stance: str
+    conclusion: str
+    premises: str
+    counter: str
+
+    @property
+    def point(self) -> str:
+        """Conclusion and premises, with a space between."""
+        return f"{self.conclusion} {self.premises}".strip()
+
+
 @dataclass
 class Debate:
     """A debate as one theme lists it; the same debate may be listed by others, and in other splits."""
@@ -50,12 +65,25 @@ class Debate:
     theme: str
     name: str
     thesis: str = ""
-    arguments: dict[str, Argument] = field(default_factory=dict)
+    arguments: dict[str, Argument] = field(default_factory=dict)  # as they are in the files
+    pairs: list[Pair] = field(default_factory=list)
+    group: str = ""  # of all that share its thesis or a text
+    clean_split: str = ""  # of the group
 
     @property
     def id(self) -> str:
         """Unique in the corpus."""
         return f"{self.theme}/{self.name}"
+
+    @property
+    def countered(self) -> list[Pair]:
+        """The pairs that have a counter."""
+        return [pair for pair in self.pairs if pair.counter]
+
+    def texts(self) -> Iterator[str]:
+        """Points and counters."""
+        for pair in self.pairs:
+            yield from filter(None, (pair.point, pair.counter))
 
 
 Debates = dict[tuple[str, str, str], Debate]  # by split, theme and name

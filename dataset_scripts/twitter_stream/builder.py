@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -14,8 +15,9 @@ from dataset_scripts.base.build import read_built
 from dataset_scripts.base.cli import validate
 from dataset_scripts.base.corpus import BuiltConfig, Corpus
 from dataset_scripts.base.metadata import load_metadata
+from dataset_scripts.base.reading import ARCHIVES
 from dataset_scripts.base.schema import RANKINGS, TWEET_PAIRS
-from dataset_scripts.twitter_stream.files import is_stream_file
+from dataset_scripts.twitter_stream.files import ENDINGS
 from dataset_scripts.twitter_stream.options import MiningOptions
 
 
@@ -23,6 +25,7 @@ class TwitterStream(Corpus):
     """Builder of the tweet stream."""
 
     METADATA = load_metadata("twitter_stream")
+    RAW = re.compile("|".join(f".*{re.escape(ending)}" for ending in (*ENDINGS, *ARCHIVES)), re.IGNORECASE)
     FEATURES = dict.fromkeys(("quote", "reply", "coquote", "coreply"), TWEET_PAIRS) | dict.fromkeys(
         ("dq", "cq", "dr", "cr"), RANKINGS
     )
@@ -32,10 +35,6 @@ class TwitterStream(Corpus):
     def languages(cls, options: Mapping[str, Any]) -> list[str]:
         lang = options.get("lang", "en")
         return ["multilingual" if lang == "all" else lang]
-
-    @classmethod
-    def is_raw(cls, name: str) -> bool:
-        return is_stream_file(name)
 
     @classmethod
     def write(

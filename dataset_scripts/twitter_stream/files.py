@@ -36,11 +36,6 @@ class Part(NamedTuple):
     changed: int  # when the file was, in ns, so that another file of its name is noticed
 
 
-def is_stream_file(name: str) -> bool:
-    """Whether a file name is one of the stream: lines of JSON, packed or not, or an archive of such files."""
-    return _is_visible(name, (*ENDINGS, *ARCHIVES))
-
-
 def parts(files: Iterable[Path]) -> Iterator[Part]:
     """Divides files into parts: one for each, several for a large one that can be entered in the middle.
 
@@ -87,7 +82,7 @@ def read_lines(path: Path, start: int, stop: int, dropped: Dropped) -> Iterator[
             for place, _, name, opened in archive_entries(path, start):
                 if stop and place >= stop:
                     return
-                if _is_visible(name, ENDINGS):
+                if name.lower().endswith(ENDINGS) and not Path(name).name.startswith("."):
                     with opened() as content:
                         yield f"{path.name}: {name}", _lines(content, name, f"{path.name}: {name}", dropped)
             return
@@ -134,10 +129,6 @@ def _damage(place: str, dropped: Dropped) -> Iterator[None]:
         if getattr(error, "errno", None) not in (None, errno.EINVAL):
             raise
         dropped.skip("file: cut off or damaged", f"{place} ({error})")
-
-
-def _is_visible(name: str, endings: tuple[str, ...]) -> bool:
-    return name.lower().endswith(endings) and not Path(name).name.startswith(".")
 
 
 def _places(path: Path) -> Iterator[tuple[int, int]]:
