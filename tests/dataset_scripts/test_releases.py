@@ -6,8 +6,7 @@ import pytest
 
 from dataset_scripts.base.metadata import get_corpus, load_metadata
 
-FAMILIES = ["aae2_cmv", "arct", "chatstance", "iam", "nli_negation", "persona", "polis", "tweet_stance"]
-FAMILIES += ["absa16", "valueeval23"]
+FAMILIES = ["aae2_cmv", "arct", "chatstance", "iam", "nli_negation", "persona", "polis", "tweet_stance", "valueeval23"]
 RAW = {  # within the folder of real corpora
     **{name: name for name in ("congress", "ibm_argkp", "imdb", "mr", "perspectrum", "pit2015", "sentiwordnet")},
     **{name: name for name in ("sick", "sst2", "stsb", "turl", *FAMILIES)},
