@@ -62,10 +62,14 @@ class Congress(Corpus):
                     author, text, date = tweet["screen_name"].strip(), tweet["text"].strip(), tweet["time"].strip()[:10]
                     row = {"id": str(tweet["id"]), "text": text, "author": author, "topic": "", "date": date}
                     party = accounts.get(str(tweet.get("user_id"))) or accounts.get("@" + author.lower())
-                    yield place, {**row, "group": _party_on(date, party)}
+                    last, earlier = party or (None, [])
+                    yield place, {**row, "group": next((name for until, name in earlier if date <= until), last)}
 
     def _accounts(self, files: list[Path]) -> dict[str, Party]:
-        """User id, and "@" with the screen name -> party. The party of an account goes before its owner's."""
+        """User id, and "@" with a present or former screen name in small letters -> party.
+
+        The party of an account goes before its owner's.
+        """
         accounts: dict[str, Party] = {}
         for member in members(files):
             for number, owner in enumerate(member.json(list), start=1):
@@ -74,8 +78,12 @@ class Congress(Corpus):
                     earlier = sorted((change["until"], _party(change["party"])) for change in changes)
                     for account in owner["accounts"]:
                         party = (_party(account.get("party", owner.get("party"))), earlier)
-                        for key in _keys(account):
-                            accounts.setdefault(key, party)
+                        if account.get("id"):
+                            accounts.setdefault(str(account["id"]), party)
+                        for former in (account["screen_name"], *account.get("prev_names", [])):
+                            # some former names are {id of the former owner: screen name}
+                            for name in former.values() if isinstance(former, dict) else [former]:
+                                accounts.setdefault("@" + name.lower(), party)
         return accounts
 
     def _issues(self, files: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -95,20 +103,5 @@ def _chosen(files: list[Path], pattern: re.Pattern[str], what: str) -> list[Path
     return chosen
 
 
-def _keys(account: dict[str, Any]) -> Iterator[str]:
-    """User id, and "@" with the present and former screen names, in small letters."""
-    if account.get("id"):
-        yield str(account["id"])
-    former = account.get("prev_names", [])
-    # most are strings; some are {id of the former owner: screen name}
-    names = [name for item in former for name in (item.values() if isinstance(item, dict) else [item])]
-    yield from ("@" + name.lower() for name in (account["screen_name"], *names))
-
-
 def _party(name: str | None) -> str | None:
     return PARTIES.get((name or "").lower())
-
-
-def _party_on(date: str, party: Party | None) -> str | None:
-    last, earlier = party or (None, [])
-    return next((name for until, name in earlier if date <= until), last)

@@ -48,7 +48,7 @@ class TweetStance(FamiliesCorpus):
     - P-Stance and COVID-19 stance, whichever of their splits a tweet is in, are in test: nothing is to be trained on
       their targets. Donald Trump, whom other sets of tests have, is left out.
 
-    Links are taken out of tweets, and user names are replaced by @user.
+    Links and the mark of a shared task at the end are taken out of tweets, and user names are replaced by @user.
     """
 
     METADATA = load_metadata("tweet_stance")
@@ -60,7 +60,8 @@ class TweetStance(FamiliesCorpus):
             columns, claims = LAYOUTS[Path(member.name).name], Path(member.name).name == CLAIMS
             for line, row in member.table(self.dropped, columns):
                 text, statement, label = (normalise(row[column]) for column in columns)
-                text, name = clean_tweet(text), statement.lower()
+                text = normalise(_MARK.sub("", _USER.sub("@user", _LINK.sub(" ", html.unescape(text)))))
+                name = statement.lower()
                 faults = {
                     "tweet: malformed": not (text and statement and label in {*SIDES, *NO_SIDE}),
                     "tweet: on a target that models are tested on": bool(TEST_TOPICS.search(statement)),
@@ -76,9 +77,3 @@ class TweetStance(FamiliesCorpus):
     def split(self, groups: Mapping[str, Collection[Item]]) -> dict[str, str]:
         claims = [name for name in groups if name not in TESTED]
         return dict.fromkeys(TESTED, "test") | (split_groups(claims, TRAINED, self.config.seed) if claims else {})
-
-
-def clean_tweet(text: str) -> str:
-    """A tweet without links and the mark of a shared task at its end, with @user in place of user names."""
-    text = _USER.sub("@user", _LINK.sub(" ", html.unescape(text)))
-    return normalise(_MARK.sub("", text))

@@ -210,12 +210,19 @@ def members(files: Iterable[Path], wanted: Callable[[str], bool] = lambda name: 
     encrypted raises ValueError, which says after how many files.
     """
     for path in files:
-        if _is_archive(path):
-            yield from _archived(path, wanted)
-        else:
+        if not _is_archive(path):
             member = read_file(path)
             with member.stream:
                 yield member
+            continue
+        number = 0
+        with readable(path, lambda: f"{number:,} files"), closing(archive_entries(path)) as entries:  # noqa: B023
+            for _, _, packed, opened in entries:
+                name, opener = _unpacked(packed)
+                if name and not Path(name).name.startswith(".") and wanted(name):
+                    with opened() as stream:
+                        yield Member(path, name, stream if opener is open else opener(stream), number)
+                    number += 1
 
 
 def read_file(path: Path) -> Member:
@@ -267,17 +274,6 @@ def _unpacked(name: str) -> tuple[str, Callable[..., Any]]:
     """The name without the ending of its compression, and what opens it."""
     suffix = Path(name).suffix.lower()
     return (name[: -len(suffix)], OPENERS[suffix]) if suffix in OPENERS else (name, open)
-
-
-def _archived(path: Path, wanted: Callable[[str], bool]) -> Iterator[Member]:
-    number = 0
-    with readable(path, lambda: f"{number:,} files"), closing(archive_entries(path)) as entries:
-        for _, _, packed, opened in entries:
-            name, opener = _unpacked(packed)
-            if name and not Path(name).name.startswith(".") and wanted(name):
-                with opened() as stream:
-                    yield Member(path, name, stream if opener is open else opener(stream), number)
-                number += 1
 
 
 def archive_entries(path: Path, start: int = 0) -> Iterator[tuple[int, int, str, Callable[[], BinaryIO]]]:

@@ -89,11 +89,13 @@ def scan(
     findings, texts = [], {}
     for path in (path for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir()):
         name, kind = path.relative_to(folder).as_posix(), path.suffix or path.name
+        placed = [kinds for place, kinds in _PLACED.get(repo_type, {}).items() if fnmatch(Path(name).parent, place)]
+        suffixes = SUFFIXES[repo_type].union(*placed)
         if secrets := _secrets(name):
             findings.append(Finding(f"{name[:6]}...", f"its name is a secret ({', '.join(sorted(secrets))})", _REVOKE))
         if path.is_symlink():
             findings.append(Finding(name, "a symbolic link", "Put the file itself there or delete the link."))
-        elif not _is_published(path.relative_to(folder), repo_type):
+        elif path.suffix not in suffixes and path.name not in _VOCABULARIES.get(repo_type, ()):
             cure = f"Delete it, or use one of {', '.join(sorted(SUFFIXES[repo_type]))}."
             findings.append(Finding(name, f"files of type {kind!r} are not published", cure))
         else:
@@ -119,19 +121,9 @@ def scan(
     return findings + list(_forbidden(texts, forbidden_texts))
 
 
-def _is_published(path: Path, repo_type: str) -> bool:
-    placed = [kinds for place, kinds in _PLACED.get(repo_type, {}).items() if fnmatch(path.parent.as_posix(), place)]
-    suffixes = SUFFIXES[repo_type].union(*placed)
-    return path.suffix in suffixes or path.name in _VOCABULARIES.get(repo_type, ())
-
-
 def _text(path: Path) -> str:
     # sentencepiece's vocabularies are a binary message with texts in it
     return path.read_bytes().decode(errors="replace" if path.suffix == ".model" else "strict")
-
-
-def _json(path: Path) -> str:
-    return _pairs(path.read_text(encoding="utf-8"))
 
 
 def _pairs(text: str) -> str:
@@ -186,7 +178,7 @@ def _openvino(path: Path) -> str:
 
 
 _READERS: dict[str, Callable[[Path], str]] = {
-    ".json": _json,
+    ".json": lambda path: _pairs(path.read_text(encoding="utf-8")),
     ".safetensors": _safetensors,
     ".png": _png,
     ".parquet": _parquet,

@@ -53,7 +53,9 @@ def parts(files: Iterable[Path]) -> Iterator[Part]:
             limit *= PACKING
             places = [(start, min(limit, size - start)) for start in range(0, size, limit)]
         elif name.endswith((".tar", ".zip")) and size > limit:
-            places = _places(path)
+            with _damage(path.name, Dropped()):  # behind which nothing is found; its reader counts it
+                for place, packed, *_ in archive_entries(path):
+                    places.append((place, packed))
         groups = list(batches(places, limit, itemgetter(1))) or [[(0, size)]]
         for group, following in zip(groups, [*groups[1:], [(0, 0)]], strict=True):
             yield Part(str(path), group[0][0], following[0][0], sum(count for _, count in group), changed)
@@ -129,9 +131,3 @@ def _damage(place: str, dropped: Dropped) -> Iterator[None]:
         if getattr(error, "errno", None) not in (None, errno.EINVAL):
             raise
         dropped.skip("file: cut off or damaged", f"{place} ({error})")
-
-
-def _places(path: Path) -> Iterator[tuple[int, int]]:
-    """Where an archive's members are, and their packed sizes; up to what is damaged, which its reader counts."""
-    with _damage(path.name, Dropped()):
-        yield from (member[:2] for member in archive_entries(path))
