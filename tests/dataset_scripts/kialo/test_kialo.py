@@ -14,17 +14,6 @@ DATA = Path(__file__).parent / "exports"
 PIGEONS, VILLAGE = DATA / "should-pigeons-be-fed-101.txt", DATA / "what-should-the-village-build-102.txt"
 
 
-def exports(count: int) -> dict[str, str]:
-    """Discussions of one thesis, one argument for it and one against: 3 pairs, 1 triplet, 3 arguments each."""
-    return {
-        f"topic-{100 + n}.txt": f"Discussion Title: Is thing number {n} any good?\n\n"
-        f"1. The thing number {n} is good for all of us.\n"
-        f"1.1. Pro: Thing number {n} is what we have been waiting for.\n"
-        f"1.2. Con: Thing number {n} is a waste of our time.\n"
-        for n in range(count)
-    }
-
-
 def test_title_dialect():
     discussion = parse_export(PIGEONS.read_text(encoding="utf-8"))
     nodes = {node.id: node for node in discussion.nodes}
@@ -122,40 +111,6 @@ def test_triplets_of_siblings(build, write):
     for row in rows[len(plain["train"]) :]:
         assert row["positive"] != row["anchor"]
         assert (row["anchor"] in pros) == (row["positive"] in pros) != (row["negative"] in pros)
-
-
-def test_what_is_left_out_is_counted(build, write):
-    doubles = ["1. This is the first of the statements.", "1.1. Pro: This is the second of the statements."]
-    doubles += ["1.1.1. Pro: This is the first of the statements."]  # the pair (1., 1.1.) turned round
-    doubles += ["1.1.1.1. Con: This is the first of the statements."]  # equal texts
-    german = "1. Der Tee ist besser als der Kaffee.\n1.1. Pro: Man kann ihn auch kalt noch gerne trinken.\n"
-    folder = write(
-        "raw",
-        {
-            **exports(3),
-            "topic-100 (1).txt": exports(1)["topic-100.txt"] + "1.3. Con: The fuller export is the one to keep.\n",
-            "doubles-55.txt": "Discussion Title: Is this the one?\n" + "\n".join(doubles),
-            "tee-900.txt": f"Discussion Title: Ist Tee gut?\n{german}",
-            "empty-901.txt": "",
-            "latin-903.txt": "Discussion Title: Caf\xe9?\n1. Ja".encode("latin-1"),
-            "notes.txt": "My notes on the exports",
-            "trees.jsonl": '{"discussion_id": "1"}\n\nnot json\n[1]\n',
-            "picture.png": b"\x89PNG",  # no name of ours: passed over
-        },
-    )
-    data, dropped = build(Kialo, folder, "pairs")
-    assert sum(data.num_rows.values()) == 3 + 3 + 6 + 1
-    assert dropped == {
-        "discussion: in several files (the fullest is kept)": 1,
-        "discussion: not in English": 1,
-        "file: empty": 1,
-        "file: not UTF-8 text": 1,
-        "file: without a discussion tree": 1,
-        "line: not a JSON object": 2,
-        "line: not a parsed discussion": 1,
-        "row: duplicate": 1,
-        "row: equal texts": 1,
-    }
 
 
 def test_statistics_by_stance():
