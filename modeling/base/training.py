@@ -112,6 +112,8 @@ def _train_phase(
         seconds=read_json(Path(resume_from) / COMPLETE)["seconds"] if resume_from else 0.0,
     )
     trainer.train(resume_from_checkpoint=resume_from)
+    # otherwise accelerate goes on computing in the precision of training, and the files do not give the same vectors
+    trainer.accelerator.unwrap_model(model, keep_fp32_wrapper=False)
     seconds, steps, log = trainer.seconds, trainer.state.global_step, trainer.state.log_history
     rows = min(steps * recipe.batch_size * recipe.accumulation, int(len(phase.dataset) * trainer.state.epoch))
     record = {
