@@ -99,8 +99,12 @@ def counterargument_accuracy(
     errors are those of `CounterargumentAccuracy`. Source: Wachsmuth et al. 2018; Shi et al. 2023, Tables 2 and 3.
     """
     predictions, references = check_rankings(predictions, references)
-    cutoffs = [] if k is None else [whole("k", cutoff, 1) for cutoff in np.atleast_1d(k)]
-    ranks = first_right_ranks(predictions, references)
+    cutoffs = [] if k is None else [whole("k", cutoff, 1) for cutoff in (k if np.iterable(k) else [k])]
+    ranks = np.full(len(predictions), np.inf)  # of the first right candidate of each point, from 1
+    for i, (ranking, right) in enumerate(zip(predictions, references, strict=True)):
+        places = np.flatnonzero(np.isin(ranking, right))
+        if places.size:
+            ranks[i] = places[0] + 1
     low, high = accuracy_interval(
         ranks == 1, group_numbers(groups, len(ranks)), whole("n_bootstrap", n_bootstrap, 0), whole("seed", seed, 0)
     )
@@ -112,16 +116,6 @@ def counterargument_accuracy(
         "mean_reciprocal_rank": float(np.mean(1 / ranks)),
         "n": len(ranks),
     }
-
-
-def first_right_ranks(predictions: list[np.ndarray], references: list[np.ndarray]) -> np.ndarray:
-    """Rank of the first right candidate of each point, from 1; infinite where none is ranked; shape `(n,)`."""
-    ranks = np.full(len(predictions), np.inf)
-    for i, (ranking, right) in enumerate(zip(predictions, references, strict=True)):
-        places = np.flatnonzero(np.isin(ranking, right))
-        if places.size:
-            ranks[i] = places[0] + 1
-    return ranks
 
 
 def accuracy_interval(right: np.ndarray, groups: np.ndarray, n_bootstrap: int, seed: int) -> tuple:

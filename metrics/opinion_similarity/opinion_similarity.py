@@ -81,7 +81,10 @@ def opinion_similarity(predictions, references, boundary: float = 1.5) -> dict:
     """Correlation of similarities with human scores, overall and by group, and rates of opposite quartiles.
     Arguments, keys and errors are those of `OpinionSimilarity`. Source: Tay et al. 2021, Tables 3, 4 and 9 (rates).
     """
-    predictions, references = check_scores(predictions, references)
+    people = f"pass mean human scores from 0 (completely different) to {HIGHEST} (the same), rescaled if need be"
+    predictions = as_numbers("predictions", predictions, np.isfinite, "drop or repair missing and infinite entries")
+    references = as_numbers("references", references, lambda x: (x >= 0) & (x <= HIGHEST), people)
+    check_consistent_length(predictions, references)
     if not isinstance(boundary, (int, float, np.number)) or not 0 <= boundary < HIGHEST:
         raise ValueError(
             f"boundary is {boundary!r}: pass the highest score of broadly different pairs, from 0 to below {HIGHEST}."
@@ -129,15 +132,6 @@ def outer_quartiles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def share(chosen: np.ndarray, group: np.ndarray) -> float | None:
     """Share of a group that is chosen, in [0, 1]; None if the group is empty."""
     return float(np.mean(chosen[group])) if group.any() else None
-
-
-def check_scores(predictions, references) -> tuple[np.ndarray, np.ndarray]:
-    """Finite similarities and scores in [0, 4] as float64 arrays of one length, or a ValueError."""
-    scores = f"pass mean human scores from 0 (completely different) to {HIGHEST} (the same), rescaled if need be"
-    predictions = as_numbers("predictions", predictions, np.isfinite, "drop or repair missing and infinite entries")
-    references = as_numbers("references", references, lambda x: (x >= 0) & (x <= HIGHEST), scores)
-    check_consistent_length(predictions, references)
-    return predictions, references
 
 
 def as_numbers(name: str, values, allowed, cure: str) -> np.ndarray:

@@ -28,6 +28,10 @@ class Points:
     def __len__(self) -> int:
         return len(self.points)
 
+    def of(self, setting: str) -> list[np.ndarray]:
+        """The candidates of each point in one of `SETTINGS`: n arrays of indices in `texts`, ascending."""
+        raise NotImplementedError
+
     def hits(self, texts: np.ndarray) -> np.ndarray:
         """Whether texts are answers, row by row: bools of the shape of their indices, (n,) or (n, K)."""
         return np.array([np.isin(row, list(own)) for row, own in zip(texts, self.answers, strict=True)])
@@ -61,7 +65,6 @@ class Candidates(Points):
         self._pools = {name: _pools(keys[name], alone if name in ("sdoc", "epc") else pairs) for name in SETTINGS}
 
     def of(self, setting: str) -> list[np.ndarray]:
-        """The candidates of each row in one of `SETTINGS`: n arrays of indices in `texts`, ascending."""
         return [pool[pool != point] for pool, point in zip(self._pools[setting], self.points, strict=True)]
 
     def take(self, numbers: np.ndarray) -> Candidates:
@@ -82,8 +85,8 @@ class Opinions(Points):
     and two of the other among its candidates. A text that is on both sides of a statement is left out. The rows are of
     `dataset_scripts.base.schema.FAMILIES`; of a seeded sample of `limit` opinions all candidates stay.
 
-    Beside those of `Points` it has `pools`, the candidates of each opinion, n arrays of indices in `texts`, of which
-    `answers` are on the other side, and `groups`, the debate of each opinion, a number from 0, shape (n,).
+    Of the candidates `answers` are on the other side. Beside the attributes of `Points` it has `groups`, the debate of
+    each opinion, a number from 0, shape (n,).
     """
 
     def __init__(self, rows: Mapping[str, Sequence], limit: int | None = None) -> None:
@@ -101,12 +104,15 @@ class Opinions(Points):
         frame, self.texts = frame.assign(number=numbers), texts.tolist()
         self.points, self.groups = frame["number"][asked.index].to_numpy(), pd.factorize(asked["group"])[0]
         families = dict(list(frame.groupby("family")))
-        self.pools: list[np.ndarray] = []
+        self._pools: list[np.ndarray] = []
         self.answers = []
         for row in asked.itertuples():
             others = families[row.family].query("text != @row.text")
-            self.pools.append(others["number"].to_numpy())
+            self._pools.append(others["number"].to_numpy())
             self.answers.append(frozenset(others["number"][others["side"] != row.side]))
+
+    def of(self, setting: str) -> list[np.ndarray]:
+        return self._pools
 
 
 def sample(count: int, most: int | None) -> np.ndarray:

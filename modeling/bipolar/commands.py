@@ -44,8 +44,6 @@ def counter(
     """Find the best counter-arguments in an index; the classifier ranks them if its model has one."""
     path = check_output(out)
     asked = list(dict.fromkeys(text for text, _ in search.read_given(arguments, file, name="argument")))
-    if shortlist < top:
-        raise ValueError(f"--shortlist {shortlist} is less than -n {top}: only what is on it can be shown")
 
     search.quiet()  # before transformers is imported
 

@@ -113,16 +113,13 @@ class SidesEvaluator(Evaluator):
     def scores(self, model: SentenceTransformer, cache: Path | None = None) -> np.ndarray:
         """Whether the first hit takes the other side, shape (n,) of bool."""
         queries, documents, log_odds = retrieval(model, self.opinions, cache)
-        near, similarities = shortlist(queries @ documents.T, self.opinions.pools, max(SHORTLISTS))
-        first = near[:, 0]
-        if log_odds is not None:
-            odds, weight = shortlist_odds(self.opinions, near, log_odds), heads_of(model).fusion_weight
-            # before the end of training a weight that is to be learned is not known: the classifier alone
-            first = _first(near, similarities, odds, None if weight == LEARNED else weight)
-        return self.opinions.hits(first)
+        weight = heads_of(model).fusion_weight if log_odds else None
+        # before the end of training a weight that is to be learned is not known: the classifier alone
+        weight = None if weight == LEARNED else weight
+        return rank_all(self.opinions, queries @ documents.T, log_odds, weight, ("epa",)).hits["epa"]
 
     def metrics(self, scores: np.ndarray) -> dict[str, float | int]:
-        sizes = zip(self.opinions.answers, self.opinions.pools, strict=True)
+        sizes = zip(self.opinions.answers, self.opinions.of("epa"), strict=True)
         return {
             "other_side": float(scores.mean()),
             "chance": float(np.mean([len(answers) / len(pool) for answers, pool in sizes])),
@@ -156,7 +153,7 @@ def retrieval(
 
 
 def rank_all(
-    candidates: Candidates,
+    candidates: Points,
     similarities: np.ndarray,
     log_odds: LogOdds | None = None,
     weight: float | str | None = None,
@@ -173,7 +170,7 @@ def rank_all(
     if log_odds is None:
         firsts |= {setting: texts[:, 0] for setting, (texts, _) in lists.items()}
     else:
-        odds = {setting: shortlist_odds(candidates, texts, log_odds) for setting, (texts, _) in lists.items()}
+        odds = {setting: _shortlist_odds(candidates, texts, log_odds) for setting, (texts, _) in lists.items()}
         weight = _best(candidates, near, values, odds["epa"]) if weight == LEARNED else weight
         firsts |= {setting: _first(*pair, odds[setting], weight) for setting, pair in lists.items()}
         firsts |= {key: reranked(near[:, :k], odds["epa"][:, :k]) for key, k in CLASSIFICATION.items()}
@@ -182,7 +179,7 @@ def rank_all(
     return Ranked({name: candidates.hits(first) for name, first in firsts.items()}, recall, weight)
 
 
-def shortlist_odds(candidates: Points, shortlists: np.ndarray, log_odds: LogOdds) -> np.ndarray:
+def _shortlist_odds(candidates: Points, shortlists: np.ndarray, log_odds: LogOdds) -> np.ndarray:
     """The log-odds of shortlisted texts, shape (n, K), 0 where there is none."""
     odds = np.zeros(shortlists.shape, np.float32)
     for row, (point, texts) in enumerate(zip(candidates.points, shortlists, strict=True)):

@@ -10,6 +10,7 @@ from sentence_transformers.util.distributed import all_gather, is_dist_initializ
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, triplet_margin_loss
 
+from modeling.bipolar import Options
 from modeling.bipolar.heads import BipolarHeads
 
 
@@ -23,25 +24,15 @@ class BipolarLoss(nn.Module):
     the cross-entropy of scaled similarities (as in MultipleNegativesRankingLoss); and the same for the classifier's
     log-odds among the counter and the `hardest` of these arguments.
 
-    The model embeds u, on which the heads work, which the loss owns; the other arguments are as in `bipolar.Options`.
+    The model embeds u, on which the heads work, which the loss owns; of the options it takes objective, task, margin,
+    scale and hardest.
     Inputs are (point, counter), with `ranking` only, or (point, counter, negative); `forward` returns the parts
     `retrieval` and `classification`, as far as the task has them.
     """
 
-    def __init__(
-        self,
-        model: SentenceTransformer,
-        heads: BipolarHeads,
-        objective: str = "triplet",
-        task: str = "joint",
-        margin: float = 1.0,
-        scale: float = 20.0,
-        hardest: int = 4,
-    ) -> None:
+    def __init__(self, model: SentenceTransformer, heads: BipolarHeads, options: Options) -> None:
         super().__init__()
-        self.model, self.heads = model, heads
-        self.objective, self.task = objective, task
-        self.margin, self.scale, self.hardest = margin, scale, hardest
+        self.model, self.heads, self.options = model, heads, options
 
     def forward(
         self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor | None = None
@@ -56,15 +47,16 @@ class BipolarLoss(nn.Module):
 
     def compute_loss_from_embeddings(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
         """The parts, of u of points, counters and perhaps negatives, (batch, d) each, and their `text_keys`."""
-        parts = self._triplet(*embeddings) if self.objective == "triplet" else self._ranking(embeddings, keys)
-        return parts if self.task == "joint" else {self.task: parts[self.task]}
+        task, triplets = self.options.task, self.options.objective == "triplet"
+        parts = self._triplet(*embeddings) if triplets else self._ranking(embeddings, keys)
+        return parts if task == "joint" else {task: parts[task]}
 
     def _triplet(self, point: Tensor, counter: Tensor, negative: Tensor) -> dict[str, Tensor]:
         heads, ones = self.heads, torch.ones(len(point), dtype=torch.long, device=point.device)
         embeddings = heads.queries(point), heads.documents(counter), heads.documents(negative)
         right = cross_entropy(heads.classify(point, counter), ones)
         wrong = cross_entropy(heads.classify(point, negative), 0 * ones)
-        return {"retrieval": triplet_margin_loss(*embeddings, self.margin), "classification": right + wrong}
+        return {"retrieval": triplet_margin_loss(*embeddings, self.options.margin), "classification": right + wrong}
 
     def _ranking(self, embeddings: list[Tensor], keys: list[Tensor]) -> dict[str, Tensor]:
         point, counter, *negatives = embeddings
@@ -77,10 +69,10 @@ class BipolarLoss(nn.Module):
         barred = barred.scatter(1, right, value=False)
         similarities = self.heads.queries(point) @ self.heads.documents(arguments).T
         similarities = similarities.masked_fill(barred, -torch.inf)
-        parts = {"retrieval": cross_entropy(self.scale * similarities, rows)}
-        if self.task != "retrieval":
+        parts = {"retrieval": cross_entropy(self.options.scale * similarities, rows)}
+        if self.options.task != "retrieval":
             wrong = similarities.detach().scatter(1, right, value=-torch.inf)
-            hardest = wrong.topk(min(self.hardest, len(arguments) - 1))
+            hardest = wrong.topk(min(self.options.hardest, len(arguments) - 1))
             told = torch.cat([right, hardest.indices], dim=1)  # the answer first
             logits = self.heads.classify(point[:, None].expand(*told.shape, -1), arguments[told])
             odds = logits[..., 1] - logits[..., 0]

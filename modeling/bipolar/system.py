@@ -16,7 +16,7 @@ import torch
 from datasets import concatenate_datasets
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Router
-from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
+from sentence_transformers.sentence_transformer.losses import TripletLoss
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 from torch import nn
 
@@ -100,11 +100,10 @@ class BipolarSystem(System):
         recipe, options, rows = self.recipe, self.options, data.train["counters"]
         arguments = {}
         if options.architecture == "bi-encoder":
-            loss: nn.Module = TripletLoss(model, TripletDistanceMetric.EUCLIDEAN, options.margin)
+            loss: nn.Module = TripletLoss(model, triplet_margin=options.margin)
             arguments = {"router_mapping": ROUTES}
         else:
-            names = ("objective", "task", "margin", "scale", "hardest")
-            loss = BipolarLoss(model, heads_of(model), **{name: getattr(options, name) for name in names})
+            loss = BipolarLoss(model, heads_of(model), options)
             if options.objective == "ranking":
                 arguments = {"batch_sampler": partial(GroupedBatchSampler, groups=data.groups["group"])}
         if options.negatives == "batch":

@@ -70,12 +70,17 @@ class SenticseLoss(nn.Module):
         return (torch.logsumexp(torch.cat([near, far], dim=1), dim=1, keepdim=True) - near)[:, 0]
 
     def predict_words(self, features: list[dict[str, Tensor]]) -> Tensor:
-        """L_w (equations 3 and 4) of the columns' texts, unweighted."""
+        """L_w (equations 3 and 4) of the columns' texts, unweighted: of words that carry sentiment some are masked."""
         columns = [{key: column[key] for key in column if _per_token(column, key)} for column in features]
         merged = merge_feature_batches(columns)
         if merged is None:
             raise ValueError("the columns of a batch cannot be joined for the word-level loss: use --lambda_w 0")
-        numbers, polarity, chosen = self.choose(merged["input_ids"], merged["attention_mask"])
+        ids = merged["input_ids"]
+        numbers = self.polarity.numbers(ids)
+        polarity = self.polarity(ids, numbers) * merged["attention_mask"]
+        # all tokens of a word share its lot, by torch's own generator, which a resumed run restores
+        drawn = torch.rand(numbers.shape, device=numbers.device).gather(1, numbers) < self.options.masking
+        chosen = (polarity != 0) & drawn
         rows = chosen.any(dim=1).nonzero()[:, 0]
         if not len(rows):  # all processes have to take part in every forward pass
             rows = torch.zeros(1, dtype=torch.long, device=chosen.device)
@@ -85,24 +90,8 @@ class SenticseLoss(nn.Module):
         batch["input_ids"] = ids.masked_fill(chosen, self.mask_id)
         hidden = self.model(batch)["token_embeddings"]
         logits = self.head(hidden[chosen])
-        predicted = ids.masked_scatter(chosen, logits.argmax(dim=1))
-        return self.compute_word_from_logits(
-            logits, ids[chosen], polarity[chosen], self.polarity(predicted, numbers)[chosen]
-        )
-
-    def choose(self, ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Draws the words to predict: word numbers, polarities and whether each token is of a chosen word."""
-        numbers = self.polarity.numbers(ids)
-        polarity = self.polarity(ids, numbers) * attention_mask
-        # all tokens of a word share its lot, by torch's own generator, which a resumed run restores
-        drawn = torch.rand(numbers.shape, device=numbers.device).gather(1, numbers) < self.options.masking
-        return numbers, polarity, (polarity != 0) & drawn
-
-    def compute_word_from_logits(self, logits: Tensor, ids: Tensor, polarity: Tensor, predicted: Tensor) -> Tensor:
-        """The word-level loss of masked tokens: their scores, (tokens, vocabulary), and, (tokens,) each, the original
-        ids, the polarity of their words, 1 or -1, and that of the words predicted in their place, 0 for none or both.
-        """
-        losses = F.cross_entropy(logits, ids, reduction="none") * (predicted != polarity)
+        predicted = self.polarity(ids.masked_scatter(chosen, logits.argmax(dim=1)), numbers)
+        losses = F.cross_entropy(logits, ids[chosen], reduction="none") * (predicted != polarity)[chosen]
         tokens, processes = len(losses), 1
         if is_dist_initialized():  # gradients are averaged over processes, and one may have no masked word
             processes = torch.distributed.get_world_size()

@@ -46,9 +46,9 @@ def sos(
     cache, name = Path(cache_dir).expanduser(), source_name(data)
     pairs = check_rows(load_split(data, "opinions", "test", cache), name)
     measured = similarities(pairs, model or [], cache)
-    pairs = pairs.assign(**{method: values for method, (values, _) in measured.items()})
+    pairs = pairs.assign(**measured)
     frame = figures(pairs, list(measured), name)
-    text = render(frame, pairs, {method: counts for method, (_, counts) in measured.items()}, name)
+    text = render(frame, pairs, name)
     print(f"\n{text}")
     if out:
         write_table(frame, out / "results.csv")

@@ -13,8 +13,8 @@ import torch
 from datasets import concatenate_datasets
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.losses.merged_forward import embed_columns
-from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletDistanceMetric, TripletLoss
-from torch import Tensor, nn
+from sentence_transformers.sentence_transformer.losses import SoftmaxLoss, TripletLoss
+from torch import Tensor
 
 from modeling.base.evaluation import Evaluator, of_source
 from modeling.base.families import FamilyTripletLoss, family_data, family_phase
@@ -87,14 +87,10 @@ class SosSystem(System):
             yield family_phase(self, model, data, FamilyTripletLoss(model, self.recipe["margin"]))
             return
         ((kind, rows),) = data.train.items()
+        triplets = TripletLoss(model, triplet_margin=self.recipe["margin"])
         with without_normalize(model, not self.recipe["normalised"]):
-            yield Phase(kind, rows, hold(self.recipe, model, self._loss(kind, model)), self.recipe.epochs)
-
-    def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
-        if kind == "pairs":
-            return PairSoftmaxLoss(model)
-        margin = self.recipe["margin"]
-        return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
+            loss = PairSoftmaxLoss(model) if kind == "pairs" else triplets
+            yield Phase(kind, rows, hold(self.recipe, model, loss), self.recipe.epochs)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         """Triplets of `reviews`, else of the data of training, whatever the objective; opinions, domain by domain."""

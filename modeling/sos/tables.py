@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 from datasets import Dataset
@@ -40,13 +41,13 @@ def check_rows(rows: Dataset, name: str) -> pd.DataFrame:
     return frame
 
 
-def similarities(pairs: pd.DataFrame, models: list[str], cache: Path) -> dict[str, baselines.Similarities]:
+def similarities(pairs: pd.DataFrame, models: list[str], cache: Path) -> dict[str, np.ndarray]:
     """Method or model -> similarities of the pairs; embeddings are kept in `cache`."""
     loaded = {head: load_model(model) for model, head in labels(list(dict.fromkeys(models))).items()}
     columns = [pairs["sentence1"].tolist(), pairs["sentence2"].tolist()]
     result = {name: measure(*columns) for name, measure in baselines.BASELINES.items()}
     for label, model in loaded.items():
-        result[label] = baselines.Similarities(pair_similarities(model, columns, cache / "embeddings")[0], {})
+        result[label] = pair_similarities(model, columns, cache / "embeddings")[0]
     return result
 
 
@@ -70,7 +71,7 @@ def figures(pairs: pd.DataFrame, methods: list[str], name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["who", "model", "data", "metric", "value"]).astype({"value": float})
 
 
-def render(frame: pd.DataFrame, pairs: pd.DataFrame, counts: dict[str, dict[str, int]], name: str) -> str:
+def render(frame: pd.DataFrame, pairs: pd.DataFrame, name: str) -> str:
     """The tables as Markdown."""
     sizes = [
         f"{domain} {different.sum():,} broadly different and {(~different).sum():,} similar pairs"
@@ -85,12 +86,7 @@ def render(frame: pd.DataFrame, pairs: pd.DataFrame, counts: dict[str, dict[str,
             for metric, head in heads.items()
         }
         parts.append(f"### {title}\n\n{by_model(frame.assign(text=text)[text.notna()], columns)}")
-    notes = [
-        f"{method}: {', '.join(f'{number:,} {what}' for what, number in each.items() if number)}"
-        for method, each in counts.items()
-        if any(each.values())
-    ]
-    return "\n\n".join(parts + (["Counted: " + "; ".join(notes) + "."] if notes else []))
+    return "\n\n".join(parts)
 
 
 def draw(frame: pd.DataFrame, path: Path, name: str) -> None:

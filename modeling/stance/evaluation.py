@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +152,8 @@ class AlignmentEvaluator(Evaluator):
     A fixed threshold finds ever fewer texts where a model's cosines are lower as a whole. Beside it stand figures that
     do not depend on that level: the share of the target group among the k texts most similar to the statement. Over
     texts on many topics all of these also tell who writes on the statement's topic. Where all texts are on it, there
-    are the AUROC of the target group against the others, and that of two statements' groups by the difference of the
-    two cosines, which a word that both statements have does not change.
+    are the AUROC of the target group against the others, and that of the two statements' groups by the difference of
+    the two cosines, which a word that both statements have does not change.
 
     Rows have the columns `text` and `group`; a ValueError if nobody or everybody is of a statement's group.
     """
@@ -180,12 +179,12 @@ class AlignmentEvaluator(Evaluator):
                 )
         own = "share of the statement's own group among"
         at_k = {f"precision_at_{k}": f"{own} the {k} most similar texts, whatever their cosine" for k in self._cutoffs}
-        self.opposed: dict[str, tuple[int, int]] = {}
+        contrast = {}
         if on_topic:
             each = {"auroc": f"of the statement's own group against the others: {AUROC}"}
             headline = ("auroc",)
-            pairs = [(a, b) for a, b in combinations(range(len(queries)), 2) if queries[a].target != queries[b].target]
-            self.opposed = {f"{queries[a].name}_{queries[b].name}_contrast_auroc": (a, b) for a, b in pairs}
+            self.contrast = f"{'_'.join(query.name for query in queries)}_contrast_auroc"
+            contrast[self.contrast] = "auroc of two groups by which of their statements a text is nearer to"
         else:
             each = {
                 "precision": f"{own} the retrieved texts, those at or above the paper's cosine",
@@ -194,7 +193,6 @@ class AlignmentEvaluator(Evaluator):
             }
             headline = ("precision", "retrieved", *list(at_k)[:1], "base_rate")
         each |= at_k | {"base_rate": f"{own} all texts"}
-        contrast = dict.fromkeys(self.opposed, "auroc of two groups by which of their statements a text is nearer to")
         self.measures = contrast | {f"{q.name}_{key}": meaning for q in queries for key, meaning in each.items()}
         self.headline = (*contrast, *(f"{query.name}_{key}" for query in queries for key in headline))
         super().__init__(name, **facts)
@@ -229,11 +227,9 @@ class AlignmentEvaluator(Evaluator):
         result = {}
         for query, cosines in zip(self.queries, scores, strict=True):
             result[f"{query.name}_auroc"] = auroc_interval(cosines, self.groups == query.target)
-        for key, (one, other) in self.opposed.items():
-            ours, theirs = (self.groups == self.queries[number].target for number in (one, other))
-            nearer = (scores[one] - scores[other])[ours | theirs]
-            result[key] = auroc_interval(nearer, ours[ours | theirs])
-        return result
+        ours, theirs = (self.groups == query.target for query in self.queries)
+        nearer = (scores[0] - scores[1])[ours | theirs]
+        return result | {self.contrast: auroc_interval(nearer, ours[ours | theirs])}
 
     def draw(self, scores: dict[str, np.ndarray], path: Path) -> str:
         """The share of each statement's own group by cosine and by rank: the latter compares models by order alone."""

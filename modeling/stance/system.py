@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
-from torch import Tensor, nn
+from sentence_transformers.sentence_transformer.losses import TripletLoss
+from torch import Tensor
 
 from dataset_scripts.base.sources import has_config
 from modeling.base.evaluation import Evaluator, of_source
@@ -116,15 +116,10 @@ class StanceSystem(System):
     def phases(self, model: SentenceTransformer, data: Data) -> list[Phase]:
         if self.recipe["objective"] == "families":
             return [family_phase(self, model, data, FamilyTripletLoss(model, self.recipe["margin"]))]
-        epochs = self.recipe.epochs / len(data.train)
-        losses = {kind: hold(self.recipe, model, self._loss(kind, model)) for kind in data.train}
-        return [Phase(kind, rows, losses[kind], epochs) for kind, rows in data.train.items()]
-
-    def _loss(self, kind: str, model: SentenceTransformer) -> nn.Module:
-        margin = self.recipe["margin"]
-        if kind == "triplets":
-            return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
-        return LinearContrastiveLoss(model, margin)  # the authors' code squares distance and excess
+        margin, epochs = self.recipe["margin"], self.recipe.epochs / len(data.train)
+        # the authors' code squares distance and excess of pairs
+        losses = {"triplets": TripletLoss(model, triplet_margin=margin), "pairs": LinearContrastiveLoss(model, margin)}
+        return [Phase(kind, rows, hold(self.recipe, model, losses[kind]), epochs) for kind, rows in data.train.items()]
 
     def evaluators(self, split: str) -> list[Evaluator]:
         recipe, testing, limit = self.recipe, split == "test", self.limit(split)

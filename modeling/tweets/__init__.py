@@ -48,8 +48,3 @@ class Options(HoldOptions):
     def _consistent(self) -> Options:
         self.check_lengths(self.objective == "triplet")
         return self
-
-    @property
-    def chosen_sets(self) -> tuple[str, ...]:
-        """The sets to train on, in the order of `SETS`."""
-        return SETS if ALL in listed(self.sets) else tuple(name for name in SETS if name in listed(self.sets))

@@ -14,13 +14,8 @@ from functools import partial
 import numpy as np
 from datasets import Dataset, concatenate_datasets
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.losses import (
-    MultipleNegativesRankingLoss,
-    TripletDistanceMetric,
-    TripletLoss,
-)
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss, TripletLoss
 from sentence_transformers.util.distributed import is_dist_initialized
-from torch import nn
 
 from dataset_scripts.base.sources import has_config, load_source
 from dataset_scripts.base.splits import linked_groups
@@ -76,13 +71,14 @@ class TweetsSystem(System):
 
     def load_data(self) -> Data:
         """The pairs of the sets; `groups` says which of them share a conversation or a text."""
-        recipe, sets, parts, counts = self.recipe, self.options.chosen_sets, [], {}
+        recipe, asked, parts, counts = self.recipe, listed(self.options.sets), [], {}
+        sets = [name for name in SETS if name in asked or ALL in asked]
         self._check(recipe.data, SETS)
         for name in sets:
             if rows := self._rows(recipe.data, name, "train", PAIR):
                 counts[f"{name} pairs of the sources"] = len(rows)
                 parts.append(self.sample(rows, recipe["per_set"]))
-            elif ALL not in listed(recipe["sets"]):
+            elif ALL not in asked:
                 has = f"{', '.join(recipe.data)} has no {name} pairs to train on"
                 raise ValueError(f"--sets: {has}; --sets {ALL} takes what there is")
         counts["sets without pairs"] = len(sets) - len(parts)
@@ -133,18 +129,14 @@ class TweetsSystem(System):
     def phases(self, model: SentenceTransformer, data: Data) -> Iterator[Phase]:
         """One phase; triplets without `normalised` see vectors before their Normalize module until it is over."""
         recipe, rows = self.recipe, data.train["pairs"]
-        distinct = {"batch_sampler": partial(DistinctBatchSampler, groups=data.groups["pairs"])}
+        if recipe["objective"] == "triplet":
+            loss, arguments = TripletLoss(model, triplet_margin=recipe["margin"]), {}
+        else:  # the positives of all processes compete, so that many see what one sees
+            gather = is_dist_initialized()
+            loss = MultipleNegativesRankingLoss(model, scale=recipe["scale"], gather_across_devices=gather)
+            arguments = {"batch_sampler": partial(DistinctBatchSampler, groups=data.groups["pairs"])}
         with without_normalize(model, not recipe["normalised"]):
-            loss = hold(recipe, model, self._loss(model))
-            yield Phase("pairs", rows, loss, recipe.epochs, distinct if recipe["objective"] == "mnrl" else {})
-
-    def _loss(self, model: SentenceTransformer) -> nn.Module:
-        if self.recipe["objective"] == "triplet":
-            margin = self.recipe["margin"]
-            return TripletLoss(model, distance_metric=TripletDistanceMetric.EUCLIDEAN, triplet_margin=margin)
-        # the positives of all processes compete, so that many see what one sees
-        gather = is_dist_initialized()
-        return MultipleNegativesRankingLoss(model, scale=self.recipe["scale"], gather_across_devices=gather)
+            yield Phase("pairs", rows, hold(recipe, model, loss), recipe.epochs, arguments)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         """The benchmarks together, and where nothing waits for it also one by one; then scored pairs.

@@ -43,7 +43,7 @@ def main(data: list[str], split: str = "test", opinions: int = 400, cache_dir: P
         counters = whole.retrieval_embeddings(u[points], queries=True) @ whole.retrieval_embeddings(u).T
         for way, scores in (("topic", topic[points] @ topic.T), ("bipolar-minilm, retrieval", counters)):
             for weight in WEIGHTS:
-                first = shortlist(scores - weight * cosines, asked.pools, 1)[0][:, 0]
+                first = shortlist(scores - weight * cosines, asked.of("epa"), 1)[0][:, 0]
                 figures = evaluator.metrics(asked.hits(first))
                 table.append({"ranked by": f"{way} - {weight:g} side", "data": name, "other": figures["other_side"]})
         table.append({"ranked by": "chance", "data": name, "other": figures["chance"]})

@@ -11,7 +11,7 @@ RIGHT = [[4], [3, 1], [0], [9], [8, 2]]
 
 
 def test_scores_by_hand():
-    scores = counterargument_accuracy(RANKINGS, RIGHT, k=[1, 2, 3, 50], n_bootstrap=0)
+    scores = counterargument_accuracy(RANKINGS, RIGHT, k={1, 2, 3, 50}, n_bootstrap=0)
     assert scores == {
         "accuracy_at_1": 2 / 5,
         "accuracy_at_1_low": None,

@@ -41,18 +41,13 @@ def test_wrong_quartiles_by_hand():
     # Top and different: .5 (bottom of people) and 1.25 (not). Bottom and similar: 4 (top of people) and 2 (not).
     assert scores["wrong_quartile_different"] == scores["wrong_quartile_similar"] == 1 / 4
     assert scores["top_quartile_different"] == scores["bottom_quartile_similar"] == 2 / 4
-    assert (scores["n_different"], scores["n_similar"]) == (4, 4)
+    assert (scores["n_different"], scores["n_similar"]) == (4, 4)  # the boundary itself is different
+    assert opinion_similarity([8, 3, 7, 4, 2, 5, 6, 1], people, boundary=2)["n_different"] == 5
 
 
 def test_values_that_tie_with_a_quartile_are_in_neither():
     top, bottom = outer_quartiles(np.array([0, 0, 0, 0, 0.3]))  # as of a measure that is 0 for most pairs
     assert top.tolist() == [False] * 4 + [True] and not bottom.any()
-
-
-def test_boundary_itself_is_different():
-    scores = opinion_similarity([1, 2, 3, 4], [0, 1.5, 2, 4])
-    assert (scores["n_different"], scores["n_similar"]) == (2, 2)
-    assert opinion_similarity([1, 2, 3, 4], [0, 1.5, 2, 4], boundary=2)["n_different"] == 3
 
 
 @pytest.mark.parametrize(

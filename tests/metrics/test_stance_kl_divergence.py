@@ -52,7 +52,6 @@ def test_separated_groups_score_low_as_published_and_high_here():
 @pytest.mark.parametrize(
     ("predictions", "references", "options", "message"),
     [
-        ([0.1, 0.2], [1], {}, r"inconsistent numbers of samples: \[2, 1\]"),
         ([0.1, 0.2], [0, 0], {}, "All 2 references are 0: add pairs of the other class"),
         ([0.1, 0.2], [1, 0], {"mode": "papr"}, "Unknown mode 'papr': choose one of 'shared', 'paper'"),
         ([0.1, 0.2], [1, 0], {"bins": 1}, "bins is 1: pass a whole number of at least 2"),

@@ -148,7 +148,9 @@ def _figures(
         return {"few_shot": probes.fine_tuned(subject.model, corpus.train, test, *draw)}
     train, validation, test = subject.vectors.values()
     if name == "frozen":
-        return {"few_shot": probes.frozen(train, test, k, seed, options["validation"])}
+        shots, rest = probes.draw(train.labels, k, seed, options["validation"])
+        drawn = (Vectors(train.vectors[rows], train.labels[rows]) for rows in (shots, rest))
+        return {"few_shot": probes.linear_probe(*drawn, test)}
     if name == "linear_probe":
         return {name: probes.linear_probe(train, validation, test)}
     return {"alignment": probes.alignment(*test), "uniformity": probes.uniformity(test.vectors)}

@@ -80,12 +80,6 @@ def draw(labels: np.ndarray, k: int, seed: int, validation: int = 500) -> tuple[
     return train, rest
 
 
-def frozen(train: Vectors, test: Vectors, k: int, seed: int, validation: int) -> float:
-    """Accuracy of a logistic regression on the frozen embeddings of k texts per class, see `linear_probe`."""
-    rows = draw(train.labels, k, seed, validation)
-    return linear_probe(*(Vectors(train.vectors[each], train.labels[each]) for each in rows), test)
-
-
 def fine_tuned(
     model: SentenceTransformer,
     train: pd.DataFrame,

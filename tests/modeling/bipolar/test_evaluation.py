@@ -5,11 +5,7 @@ import pytest
 
 from modeling.base.models import load_backbone, resolve
 from modeling.bipolar.candidates import NONE, Candidates, Opinions, reranked, shortlist
-from modeling.bipolar.evaluation import (
-    LEARNED,
-    SidesEvaluator,
-    rank_all,
-)
+from modeling.bipolar.evaluation import LEARNED, SidesEvaluator, rank_all
 
 # debate, stance, point, counter, seen_in
 ROWS = [
@@ -46,8 +42,7 @@ def test_candidates_of_the_settings_decide():
     # sdoc: counters of points of the same debate and side; sda: of the debate; epc: all counters; epa: everything
     assert ranked.hits["sdoc"].tolist() == [False, True, True, True]  # p0: c1 at 20 before c0 at -30
     assert ranked.hits["epc"].tolist() == [False, True, True, True]  # p1: c1 is 11 away, c2 15
-    assert ranked.hits["epa"].tolist() == [False, False, True, True]
-    assert ranked.hits["retrieval"].tolist() == ranked.hits["epa"].tolist()
+    assert ranked.hits["epa"].tolist() == ranked.hits["retrieval"].tolist() == [False, False, True, True]
     assert ranked.weight is None and "classification_10" not in ranked.hits
 
 
@@ -83,13 +78,9 @@ def test_shortlists_by_hand():
     # of equal scores the first text, and nothing from outside a pool
     assert near.tolist() == [[1, 3, 2], [1, 2, 4], [NONE] * 3]
     assert values[0].tolist() == np.float32([0.9, 0.9, 0.5]).tolist() and values[2].tolist() == [-np.inf] * 3
-
-
-def test_reranked_by_hand():
+    # by other scores: the one retrieved first among equals, never an absent one
     near = np.array([[4, 2, 7], [3, 1, NONE], [NONE] * 3])
-    scores = np.array([[0.1, 0.8, 0.8], [0.2, 0.3, 0.9], [0.5, 0.5, 0.5]])
-    # the one retrieved first among equals, never an absent one
-    assert reranked(near, scores).tolist() == [2, 1, NONE]
+    assert reranked(near, np.array([[0.1, 0.8, 0.8], [0.2, 0.3, 0.9], [0.5] * 3])).tolist() == [2, 1, NONE]
 
 
 # on "a" two texts of either side and one on both, on "b" too few against it, on "c" none; "f0" is in two debates
@@ -104,14 +95,14 @@ OPINIONS = dict(zip(("group", "statement", "text", "side"), map(list, zip(*OPINI
 def test_opinions_by_hand():
     opinions = Opinions(OPINIONS)
     name = opinions.texts.__getitem__
-    rows = zip(opinions.points, opinions.pools, opinions.answers, strict=True)
+    rows = zip(opinions.points, opinions.of("epa"), opinions.answers, strict=True)
     found = [(name(point), {*map(name, pool)}, {*map(name, answers)}) for point, pool, answers in rows]
     assert found[0] == ("f0", {"f1", "n0", "n1", "n2"}, {"n0", "n1", "n2"})
     assert found[5] == ("f0", {"x", "y", "z"}, {"y", "z"})
     assert [point for point, *_ in found] == ["f0", "f1", "n0", "n1", "n2", "f0", "x", "y", "z"]
     assert opinions.groups.tolist() == [0] * 5 + [1] * 4 and len(opinions.texts) == 8
     some = Opinions(OPINIONS, limit=2)
-    assert len(some) == 2 and [len(pool) for pool in some.pools] in ([4, 4], [4, 3], [3, 3])
+    assert len(some) == 2 and [len(pool) for pool in some.of("epa")] in ([4, 4], [4, 3], [3, 3])
     with pytest.raises(ValueError, match="two texts of either side"):
         Opinions({column: values[8:11] for column, values in OPINIONS.items()})
 
@@ -126,7 +117,6 @@ def test_the_side_of_the_first_hit_by_hand(tiny_base):
     assert evaluator.intervals(hits) == {"other_side": (pytest.approx(1 / 2), pytest.approx(3 / 5))}
     model = load_backbone(resolve(str(tiny_base), "org/tiny"))
     opinions, vectors = evaluator.opinions, model.encode(evaluator.opinions.texts, normalize_embeddings=True)
-    cosines = vectors @ vectors.T
-    first = [pool[cosines[point, pool].argmax()] for point, pool in zip(opinions.points, opinions.pools, strict=True)]
-    right = [hit in answers for hit, answers in zip(first, opinions.answers, strict=True)]
+    cosines, asked = vectors @ vectors.T, zip(opinions.points, opinions.of("epa"), opinions.answers, strict=True)
+    right = [pool[cosines[point, pool].argmax()] in answers for point, pool, answers in asked]
     assert evaluator.scores(model).tolist() == right

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from modeling.base.run import run
+from modeling.bipolar import Options
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads
 from modeling.bipolar.losses import BipolarLoss
@@ -45,7 +46,7 @@ def test_the_classifier_by_hand():
 
 
 def test_the_papers_loss_by_hand():
-    loss = BipolarLoss(None, heads_of_two(normalised=False), "triplet", margin=1.0)
+    loss = BipolarLoss(None, heads_of_two(normalised=False), Options(margin=1.0))
     parts = loss.compute_loss_from_embeddings(TRIPLET, keys([1], [2], [3]))
     # distances sqrt(.16 + .64) and sqrt(2); log-odds .4 + .8 of the counter and 1 + 1 of the negative
     assert parts["retrieval"].item() == pytest.approx(1 - (sqrt(2) - sqrt(0.8)), abs=1e-4)
@@ -53,7 +54,7 @@ def test_the_papers_loss_by_hand():
 
 
 def test_ranking_by_hand():
-    loss = BipolarLoss(None, heads_of_two(), "ranking", scale=2.0, hardest=1)
+    loss = BipolarLoss(None, heads_of_two(), Options(objective="ranking", scale=2.0, hardest=1))
     points, counters = plane([1, 0], [0, 1]), plane([0.6, 0.8], [0.8, 0.6])
     parts = loss.compute_loss_from_embeddings([points, counters], keys([1, 2], [3, 4]))
     # similarities of the first point: its counter .6, the other counter .8, the other point 0, never itself;
@@ -64,7 +65,7 @@ def test_ranking_by_hand():
 
 
 def test_copies_are_no_wrong_answers():
-    loss = BipolarLoss(None, heads_of_two(), "ranking", scale=2.0, hardest=3)
+    loss = BipolarLoss(None, heads_of_two(), Options(objective="ranking", scale=2.0, hardest=3))
     points, counters = plane([1, 0], [0, 1]), plane([0.6, 0.8], [0.6, 0.8])
     alone = loss.compute_loss_from_embeddings([points, counters], keys([1, 2], [3, 3]))
     # the only wrong answer that is left is the other point, with a similarity of 0

@@ -1,7 +1,7 @@
 """SentiCSE: both losses by hand, leaks, the system, its evaluators and the paper's figures."""
 
 from functools import partial
-from math import exp, log
+from math import exp, log, sqrt
 
 import pytest
 import torch
@@ -13,9 +13,11 @@ from dataset_scripts.base.quality import bare
 from modeling.base.models import resolve
 from modeling.senticse import Options
 from modeling.senticse import system as senticse
+from modeling.senticse.evaluation import SgtsEvaluator
 from modeling.senticse.losses import SenticseLoss
 from modeling.senticse.system import SenticseSystem, without_leaks
 from modeling.senticse.words import WordPolarity, load_head
+from tests.modeling.base.test_evaluation import FACTS, Chosen, pairs
 from tests.tiny import VOCABULARY
 
 ROW = ["we love the trams every day", "the trams are great for visitors", "we hate the trams", "the trams are awful"]
@@ -156,6 +158,11 @@ def test_evaluators(make, tiny_data, second):
     assert [each.name for each in validating] == ["sgts", "similarity"]
     assert f"{validating[0].name}_{validating[0].headline[0]}" == SenticseSystem.PRIMARY
     assert validating[0].dataset == "tiny-debates (validation)"
+    # of the metric's figures by hand see its own test
+    figures = SgtsEvaluator(pairs([0, 1, 0, 1], [0.1, 0.3, 0.5, 0.7]), **FACTS)(Chosen())
+    assert figures["sgts_spearman"] == pytest.approx(1 / sqrt(5))
+    assert (figures["sgts_mean_same"], figures["sgts_mean_different"]) == pytest.approx((0.5, 0.3))
+    assert {f"sgts_{key}" for key in SgtsEvaluator.measures} == set(figures)
     chosen = make(sentiment=f"{tiny_data},{second}", evaluate_on="validation", similarity="none")
     assert [each.name for each in chosen.evaluators("validation")] == ["sgts", "sgts_second_debates"]
 

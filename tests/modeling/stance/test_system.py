@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from sentence_transformers.sentence_transformer.losses import TripletLoss
+from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
 
 from modeling.stance import system as module
 from modeling.stance.system import LinearContrastiveLoss, StanceSystem
@@ -36,24 +36,13 @@ def at_cosines(*cosines):
 COSINES, LABELS = (0.8, 0.0, 0.9, 0.5), torch.tensor([1, 1, 0, 0])
 
 
-def test_losses_of_pairs(make):
-    loss = make()._loss("pairs", None)
-    assert isinstance(loss, LinearContrastiveLoss)
+def test_losses_of_pairs():
+    loss = LinearContrastiveLoss(None, margin=0.4)
     # (0.2 + 1 + (0.4 - 0.1) + 0) / 4
     assert loss.compute_loss_from_embeddings(at_cosines(*COSINES), LABELS).item() == pytest.approx(0.375)
     # with margin 1 both opposing pairs are too near: (0.2 + 1 + 0.9 + 0.5) / 4
     wide = LinearContrastiveLoss(None, margin=1.0)
     assert wide.compute_loss_from_embeddings(at_cosines(*COSINES), LABELS).item() == pytest.approx(0.65)
-
-
-def test_loss_of_triplets(make):
-    loss = make()._loss("triplets", None)
-    assert isinstance(loss, TripletLoss)
-    anchor = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    near, far = [0.6, 0.8], [0.0, 1.0]  # at Euclidean distances sqrt(0.8) = 0.894 and sqrt(2) = 1.414
-    value = loss.compute_loss_from_embeddings([anchor, torch.tensor([near, far]), torch.tensor([far, near])], None)
-    # 0.894 - 1.414 + 0.4 < 0 costs nothing; 1.414 - 0.894 + 0.4 = 0.920; the mean of both
-    assert value.item() == pytest.approx((sqrt(2) - sqrt(0.8) + 0.4) / 2, rel=1e-5)
 
 
 def test_hybrid_is_triplets_first_and_pairs_after(make, tiny_data, second):
@@ -66,6 +55,9 @@ def test_hybrid_is_triplets_first_and_pairs_after(make, tiny_data, second):
         ("triplets", 216, 1.5, TripletLoss),  # 6 topics x 36, for half of the epochs
         ("pairs", 396, 1.5, LinearContrastiveLoss),  # 6 topics x 66
     ]
+    triplets, pairs = (phase.loss for phase in phases)
+    assert (triplets.triplet_margin, triplets.distance_metric) == (0.4, TripletDistanceMetric.EUCLIDEAN)
+    assert pairs.margin == 0.4
     assert list(data.counts.values()) == [216, 216, 396, 396]  # before the filter and in training
     two = make(objective="siamese", per_source="50,20", data=f"{tiny_data},{second}", **PLAIN).load_data()
     assert two.counts["pairs in training"] == 70

@@ -35,15 +35,7 @@ def test_distances_by_hand():
     assert np.isinf(movers.lower(0)).tolist() == [False, False, False, True]
 
 
-def test_the_score_of_a_pair_by_hand():
-    # frequencies of good and bad: conclusion (1, 0), premises (1/2, 1/2), candidates (1/4, 3/4) and (0, 1)
-    rows = [row("good", "bad good", counter) for counter in ("good bad bad bad", "bad")]
-    ranker = SimpleSD(Candidates(columns_of(rows)), compass)
-    texts = [ranker.texts.index(each["counter"]) for each in rows]
-    parts = [1 / (1 + ranker.words.manhattan(query)[texts]) for query in ranker.parts[0]]
-    assert [part.tolist() for part in parts] == [[1 / 2.5, 1 / 3], [1 / 1.5, 1 / 2]]
-    assert ranker.best(0) == [texts[0]] * 4
-    # of equals the first
+def test_of_equals_the_first_is_the_best():
     equal = SimpleSD(Candidates(columns_of([row("good", "good", counter) for counter in ("bad bad", "bad")])), compass)
     assert equal.best(0)[2] == equal.texts.index("bad bad")
 
