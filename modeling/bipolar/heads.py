@@ -20,12 +20,11 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from dataset_scripts.base.files import read_json, write_json
-from modeling.base.adapters import CONFIG, PROBES, TOLERANCE, AdapterError, distance
+from modeling.base.adapters import CONFIG, CURE, PROBES, TOLERANCE, AdapterError, distance
 
 SHAPE = ("dimension", "shared", "difference", "normalised")  # the arguments that build heads again
 DESCRIPTION, WEIGHTS = "bipolar.json", "heads.safetensors"
 _PAIRS = ([0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])  # of probe sentences, either way round
-_CURE = "copy or download the model again, all files of one version"
 
 
 class BipolarHeads(nn.Module):
@@ -132,10 +131,10 @@ def load_heads(model: SentenceTransformer, folder: Path) -> None:
             if distance(outputs[name].reshape(1, -1), np.reshape(values, (1, -1))) > TOLERANCE:
                 raise ValueError(f"{name} of the probe sentences differ from those of the trained model")
     except KeyError as error:
-        raise AdapterError(f"{folder}: {DESCRIPTION} has no {error}; {_CURE}") from error
+        raise AdapterError(f"{folder}: {DESCRIPTION} has no {error}; {CURE}") from error
     except (OSError, SafetensorError, RuntimeError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())[:300]
-        raise AdapterError(f"{folder}: the heads are missing, damaged or another model's: {reason}; {_CURE}") from error
+        raise AdapterError(f"{folder}: the heads are missing, damaged or another model's: {reason}; {CURE}") from error
 
 
 def _of_modules(model: SentenceTransformer, modules: list[nn.Module]) -> SentenceTransformer:
