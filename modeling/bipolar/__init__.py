@@ -22,11 +22,9 @@ class Options(SystemOptions):
     task: Literal["joint", "retrieval", "classification"] = "joint"
     """joint; retrieval or classification: one head alone, Unipolar-ret and Unipolar-cls"""
     negatives: Literal["batch", "random", "hard"] = "random"
-    """batch: whole debates in each; drawn for each epoch: random, or hard: more and more the nearest"""
+    """batch: whole debates in each; drawn for each epoch: random, or hard: more and more the nearest to the counter"""
     hard_rate: float = Field(0.02, gt=0)
     """of negatives hard: probability of the nearest per epoch"""
-    anchor: Literal["point", "positive"] = "point"
-    """of negatives hard: nearest to the point, where a retriever finds them, or to its counter, as in the paper"""
     margin: float = Field(1.0, gt=0)
     """of triplets: Euclidean distance by which the negative must be farther"""
     scale: float = Field(20.0, gt=0)

@@ -43,8 +43,9 @@ class Candidates(Points):
     The rows are those of `dataset_scripts.base.schema.COUNTERS`, one per point and counter. Identical texts are one
     candidate, and a point is none for itself. A point that occurs with several counters has all of them as answers.
 
-    Beside those of `Points` it has `counters` (indices in `texts`, shape (n,)), `conclusions` and `premises` of the
-    points, some empty, and `seen`: whether an earlier split of the same corpus has the point, shape (n,) of bool.
+    Beside those of `Points` it has `counters` (indices in `texts`, shape (n,)), `groups` of debates, `conclusions` and
+    `premises` of the points, some empty, and `seen`: whether an earlier split of the same corpus has the point, shape
+    (n,) of bool.
     """
 
     def __init__(self, rows: Mapping[str, Sequence[str]]) -> None:
@@ -55,7 +56,7 @@ class Candidates(Points):
         points, counters = ([number[text] for text in rows[column]] for column in ("point", "counter"))
         pairs = list(zip(points, counters, strict=True))
         self.points, self.counters = np.array(points), np.array(counters)
-        self.conclusions, self.premises = list(rows["conclusion"]), list(rows["premises"])
+        self.conclusions, self.premises, self.groups = (list(rows[n]) for n in ("conclusion", "premises", "group"))
         self.seen = np.array([bool(split) for split in rows["seen_in"]])
         debates = list(zip(rows["theme"], rows["debate"], strict=True))
         sides = list(zip(debates, rows["stance"], strict=True))  # a counter takes the side opposite to its row's point
@@ -72,7 +73,7 @@ class Candidates(Points):
         taken = copy(self)
         for name in ("points", "counters", "seen"):
             setattr(taken, name, getattr(self, name)[numbers])
-        for name in ("conclusions", "premises", "answers"):
+        for name in ("conclusions", "premises", "groups", "answers"):
             setattr(taken, name, [getattr(self, name)[number] for number in numbers])
         taken._pools = {setting: [pools[number] for number in numbers] for setting, pools in self._pools.items()}
         return taken

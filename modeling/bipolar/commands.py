@@ -79,9 +79,6 @@ def bipolar(
             help="Encoders; A+B: A (or bm25) retrieves, and B, a Bipolar-encoder, re-ranks.",
         ),
     ] = None,
-    max_points: Annotated[
-        int | None, typer.Option(min=1, help="Sample of points for what reads every pair: Simple-SD.")
-    ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", file_okay=False, help="Folder to write tables to.")] = None,
     cache_dir: Annotated[str, typer.Option(help="Where vectors and rankings are kept.")] = SHARED["cache_dir"].default,
 ) -> None:
@@ -105,7 +102,7 @@ def bipolar(
     quiet()
     cache, name = Path(cache_dir).expanduser(), source_name(data)
     splits = tables.read_splits(data, cache)
-    frame = tables.measure(splits, models, tables.load_models(models), cache, max_points)
+    frame = tables.measure(splits, models, tables.load_models(models), cache)
     if tables.CORPUS in name.lower():
         frame = pd.concat([tables.printed(), frame], ignore_index=True)
     text = tables.render(frame, splits, f"{name}, test data")

@@ -30,25 +30,19 @@ def random_negatives(candidates: Candidates, seed: int | Sequence[int]) -> list[
 
 
 def hard_negatives(
-    candidates: Candidates,
-    queries: np.ndarray,
-    documents: np.ndarray,
-    probability: float,
-    seed: int | Sequence[int],
-    anchor: str = "positive",
+    candidates: Candidates, documents: np.ndarray, probability: float, seed: int | Sequence[int]
 ) -> list[str]:
     """For each row, with a probability, the nearest text that is neither the point nor one of its counters, by cosine.
 
-    It is near to the `positive`, the row's counter, as the paper says ("closest to the positive one"), or to the
-    `point`, where a retriever would find it. Queries are vectors of the n points, documents of the m texts.
+    It is near to the row's counter, as the paper says ("closest to the positive one"). Documents are vectors of the m
+    texts.
     """
     negatives = random_negatives(candidates, seed)
     mined = np.flatnonzero(np.random.default_rng([*np.atleast_1d(seed), 1]).random(len(candidates)) < probability)
     if len(mined):
-        anchors = _unit(queries[mined] if anchor == "point" else documents[candidates.counters[mined]])
-        forbidden = [_forbidden(candidates, row) for row in mined]
+        vectors, forbidden = _unit(documents), [_forbidden(candidates, row) for row in mined]
         most = 1 + max(map(len, forbidden))
-        hits = semantic_search(anchors, _unit(documents), top_k=most, score_function=dot_score)
+        hits = semantic_search(vectors[candidates.counters[mined]], vectors, top_k=most, score_function=dot_score)
         for row, near, never in zip(mined, hits, forbidden, strict=True):
             nearest = next(hit["corpus_id"] for hit in near if hit["corpus_id"] not in never)
             negatives[row] = candidates.texts[nearest]

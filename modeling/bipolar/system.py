@@ -122,9 +122,8 @@ class BipolarSystem(System):
         options, seed = self.options, (self.recipe.seed, epoch)
         if options.negatives != "hard":
             return random_negatives(candidates, seed)
-        queries, documents, _ = retrieval(model, candidates)
-        mined = min(epoch * options.hard_rate, 1.0)
-        return hard_negatives(candidates, queries, documents, mined, seed, options.anchor)
+        documents = retrieval(model, candidates)[1]
+        return hard_negatives(candidates, documents, min(epoch * options.hard_rate, 1.0), seed)
 
     def evaluators(self, split: str) -> list[Evaluator]:
         options, testing = self.options, split == "test"

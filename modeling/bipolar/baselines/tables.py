@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import joblib
@@ -22,7 +20,7 @@ from modeling.base.models import labels, load_model
 from modeling.base.plots import dots
 from modeling.base.results import by_model, memory
 from modeling.bipolar.baselines.words import SimpleSD
-from modeling.bipolar.candidates import SETTINGS, Candidates, sample
+from modeling.bipolar.candidates import SETTINGS, Candidates
 from modeling.bipolar.evaluation import CLASSIFICATION, SHORTLISTS, Ranked, rank_all, retrieval
 from modeling.bipolar.heads import heads_of
 
@@ -41,27 +39,18 @@ TITLES = {
 }
 
 
-@dataclass
-class Split:
-    """The published or the clean split: columns of `dataset_scripts.base.schema.COUNTERS`, and who competes."""
+def read_splits(source: str, cache: Path) -> dict[str, Candidates]:
+    """Split, `official` or `clean`, -> who competes in the test data of a source; of both, if it has both.
 
-    name: str
-    rows: dict[str, list[str]]
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        return Candidates(self.rows)
-
-
-def read_splits(source: str, cache: Path) -> list[Split]:
-    """The test data of a source, of the splits that it has; a ValueError if a column is missing, or a value no text."""
-    splits = []
+    A ValueError if a column is missing, or a value no text.
+    """
+    splits = {}
     for name in [name for name in CONFIGS if has_config(source, CONFIGS[name])] or CONFIGS:
         rows, where = load_split(source, CONFIGS[name], "test", cache), f"{source} ({CONFIGS[name]}, test)"
         if "seen_in" in rows.column_names:
             seen = [value or "" for value in rows["seen_in"]]
             rows = rows.remove_columns("seen_in").add_column("seen_in", seen)
-        splits.append(Split(name, {column: texts(rows, column, where) for column in COUNTERS}))
+        splits[name] = Candidates({column: texts(rows, column, where) for column in COUNTERS})
     return splits
 
 
@@ -76,18 +65,13 @@ def load_models(names: Sequence[str]) -> dict[str, SentenceTransformer]:
 
 
 def measure(
-    splits: Sequence[Split],
-    names: Sequence[str],
-    models: Mapping[str, SentenceTransformer],
-    cache: Path,
-    max_points: int | None = None,
+    splits: Mapping[str, Candidates], names: Sequence[str], models: Mapping[str, SentenceTransformer], cache: Path
 ) -> pd.DataFrame:
     """The figures of Simple-SD, BM25 and models; what was computed before comes from disk.
 
     Args:
         names: Of models, "A" or "A+B": A retrieves, and B re-ranks; a model with heads does both. A is also `bm25`.
         models: From `load_models`.
-        max_points: Sample of points for Simple-SD, which reads every pair; None: all.
 
     Returns:
         One row a figure: `who`, `model` (what tables call it), `data` (a split, or "official, unseen": the points that
@@ -95,38 +79,32 @@ def measure(
         `high` (95 % interval over groups of debates), `rows` (points).
     """
     records = []
-    for split in splits:
-        for label, points, ranked in tqdm(_ranked(split.candidates, names, models, cache, max_points), unit="row"):
-            groups = [split.rows["group"][point] for point in points]
-            unseen = ~split.candidates.seen[points]
-            parts = {split.name: np.ones_like(unseen)}
-            if unseen.any() and not unseen.all():
-                parts[f"{split.name}, unseen"] = unseen
+    for split, candidates in splits.items():
+        parts = {split: np.ones_like(candidates.seen)}
+        if 0 < candidates.seen.sum() < len(candidates):
+            parts[f"{split}, unseen"] = ~candidates.seen
+        for label, ranked in tqdm(_ranked(candidates, names, models, cache), unit="row"):
             for data, part in parts.items():
-                numbers = group_numbers([group for group, kept in zip(groups, part, strict=True) if kept], part.sum())
+                kept = [group for group, there in zip(candidates.groups, part, strict=True) if there]
+                numbers = group_numbers(kept, len(kept))
                 for metric in [metric for metric in ranked.hits if metric != "retrieval"]:
                     hits = ranked.hits[metric][part]
                     interval = accuracy_interval(hits, numbers, 1000, 0)
                     records.append(("ours", label, data, metric, hits.mean(), *interval, len(hits)))
             for k, share in ranked.recall.items():
-                records.append(("ours", label, split.name, f"recall_{k}", share, None, None, len(points)))
+                records.append(("ours", label, split, f"recall_{k}", share, None, None, len(candidates)))
     columns = ["who", "model", "data", "metric", "value", "low", "high", "rows"]
     return pd.DataFrame(records, columns=columns).astype({name: float for name in ("value", "low", "high")})
 
 
 def _ranked(
-    candidates: Candidates,
-    names: Sequence[str],
-    models: Mapping[str, SentenceTransformer],
-    cache: Path,
-    max_points: int | None,
-) -> Iterator[tuple[str, np.ndarray, Ranked]]:
-    """What tables call a row, the numbers of its points, and what it ranks."""
+    candidates: Candidates, names: Sequence[str], models: Mapping[str, SentenceTransformer], cache: Path
+) -> Iterator[tuple[str, Ranked]]:
+    """What tables call a row, and what it ranks."""
     heads, vectors = labels(list(models)), cache / "embeddings"
-    every, some = np.arange(len(candidates)), sample(len(candidates), max_points)
-    yield "Simple-SD", some, _simple_sd(candidates.take(some), cache)
+    yield "Simple-SD", _simple_sd(candidates, cache)
     by_words = bm25(candidates)
-    yield "BM25", every, rank_all(candidates, by_words)
+    yield "BM25", rank_all(candidates, by_words)
     for name in names:
         retriever, _, reranker = name.partition("+")
         similarities, log_odds = by_words, None
@@ -138,14 +116,14 @@ def _ranked(
             log_odds = retrieval(models[reranker], candidates, vectors)[2]
             ranked = rank_all(candidates, similarities, log_odds, settings=("epa",))
             ranked.hits = {name: hits for name, hits in ranked.hits.items() if name in CLASSIFICATION}
-            yield f"{label} + {heads[reranker]}", every, ranked
+            yield f"{label} + {heads[reranker]}", ranked
             continue
-        yield label, every, rank_all(candidates, similarities)
+        yield label, rank_all(candidates, similarities)
         if log_odds is not None:
             weight = heads_of(models[retriever]).fusion_weight
             ranked = rank_all(candidates, similarities, log_odds, weight)
             ranked.recall = {}  # that of retrieval
-            yield f"{label}, {'classifier' if weight is None else f'similarity + {weight:g} x log-odds'}", every, ranked
+            yield f"{label}, {'classifier' if weight is None else f'similarity + {weight:g} x log-odds'}", ranked
 
 
 def _simple_sd(candidates: Candidates, cache: Path) -> Ranked:
@@ -180,14 +158,14 @@ def printed() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "metric", "value"]).assign(who="paper", data="official")
 
 
-def render(frame: pd.DataFrame, splits: Sequence[Split], data: str) -> str:
+def render(frame: pd.DataFrame, splits: Mapping[str, Candidates], data: str) -> str:
     """The tables as Markdown, with what their reader has to know."""
     parts = [f"{data}."]
-    for split in splits:
-        points, seen = split.candidates, int(split.candidates.seen.sum())
+    for split, points in splits.items():
+        seen = int(points.seen.sum())
         earlier = f", {seen:,} of them in an earlier split" if seen else ""
-        groups = f"{len(points):,} points of {len(set(split.rows['group'])):,} groups of debates"
-        parts.append(f"{split.name}: {groups}{earlier}, {len(points.texts):,} texts.")
+        groups = f"{len(points):,} points of {len(set(points.groups)):,} groups of debates"
+        parts.append(f"{split}: {groups}{earlier}, {len(points.texts):,} texts.")
     parts.append("±: half of the 95 % bootstrap interval over groups of debates (one thesis or text).")
     if (frame["who"] == "paper").any():
         parts.append(f"Rows of the paper: {SETUP}.")

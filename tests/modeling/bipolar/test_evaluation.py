@@ -17,7 +17,7 @@ ROWS = [
 
 
 COLUMNS = dict(zip(("debate", "stance", "point", "counter", "seen_in"), zip(*ROWS, strict=True), strict=True))
-COLUMNS |= {"theme": ["town"] * 4, "conclusion": COLUMNS["point"], "premises": [""] * 4}
+COLUMNS |= {"theme": ["town"] * 4, "conclusion": COLUMNS["point"], "premises": [""] * 4, "group": ["g"] * 4}
 CANDIDATES = Candidates(COLUMNS)
 FACTS = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
 

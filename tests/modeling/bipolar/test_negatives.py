@@ -8,7 +8,7 @@ from modeling.bipolar.negatives import hard_negatives, random_negatives
 def rows(*pairs):
     """Columns of `COUNTERS`, from (point, counter, debate)."""
     points, counters, debates = zip(*pairs, strict=True)
-    same = {name: [""] * len(pairs) for name in ("conclusion", "premises", "seen_in", "theme")}
+    same = {name: [""] * len(pairs) for name in ("conclusion", "premises", "seen_in", "theme", "group")}
     return {"point": points, "counter": counters, "debate": debates, "stance": ["pro"] * len(pairs), **same}
 
 
@@ -28,26 +28,19 @@ def test_random_negatives_are_all_the_texts_that_are_no_answer_and_nothing_else(
     assert random_negatives(CANDIDATES, (7, 1)) != random_negatives(CANDIDATES, (7, 2))
 
 
-def hard(probability=1.0, seed=0, anchor="positive", queries=VECTORS[CANDIDATES.points], documents=VECTORS):
-    return hard_negatives(CANDIDATES, queries, documents, probability, seed, anchor)
-
-
 def test_the_text_nearest_to_the_counter_is_mined():
     # for p, a: p and c are its own, so q; for q, b: p is farther from b (60) than a (50)
     # for r, c: r is its own, b (110) is nearer than q (140); for p, c: r
-    assert hard() == hard(documents=5 * VECTORS) == ["q", "a", "b", "r"]
-
-
-def test_the_text_nearest_to_the_point_is_mined():
-    # to p: a is an answer, so q (30); to q (60): a (20) before p (30) and b, its answer; to r: b (100), a (150)
-    assert hard(anchor="point") == ["q", "a", "b", "q"]
-    # as another encoder may embed them: p at 210, q at 240, r at 10
-    assert hard(anchor="point", queries=-VECTORS[CANDIDATES.points]) == ["r", "c", "p", "r"]
+    for vectors in (VECTORS, 5 * VECTORS):
+        assert hard_negatives(CANDIDATES, vectors, 1.0, 0) == ["q", "a", "b", "r"]
+    # by a probability: the others are those that are drawn
+    drawn, some = random_negatives(CANDIDATES, 1), hard_negatives(CANDIDATES, VECTORS, 0.5, 1)
+    assert all(one in pair for one, *pair in zip(some, drawn, ["q", "a", "b", "r"], strict=True))
 
 
 def test_what_does_not_fit_is_refused():
     for vectors in (np.full_like(VECTORS, np.nan), 0 * VECTORS):
         with pytest.raises(ValueError, match="not finite or has length 0"):
-            hard(documents=vectors)
+            hard_negatives(CANDIDATES, vectors, 1.0, 0)
     with pytest.raises(ValueError, match="no negative for row 0"):
         random_negatives(Candidates(rows(("p", "a", "x"))), 0)

@@ -21,7 +21,7 @@ def columns_of(rows):
 
 
 def row(conclusion, premises, counter, stance="pro", debate="trams"):
-    facts = {"stance": stance, "theme": "town", "debate": debate, "seen_in": ""}
+    facts = {"stance": stance, "theme": "town", "debate": debate, "group": debate, "seen_in": ""}
     texts = {"conclusion": conclusion, "premises": premises, "counter": counter}
     return texts | {"point": f"{conclusion}\n\n{premises}"} | facts
 

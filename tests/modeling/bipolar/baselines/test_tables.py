@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from modeling.base.vectors import Vectors
 from modeling.bipolar import commands
-from modeling.bipolar.baselines.tables import Split, measure
+from modeling.bipolar.baselines.tables import measure
 from modeling.bipolar.baselines.words import SimpleSD
+from modeling.bipolar.candidates import Candidates
 from modeling.bipolar.commands import app
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import BipolarHeads, with_heads
@@ -53,28 +54,26 @@ def command(corpus, tmp_path):
 
 
 def test_heads_re_rank_what_they_or_others_retrieve(bipolar, tmp_path, monkeypatch):
-    split = Split("clean", columns_of([row for topic in TOPICS[:2] for row in counters(topic)]))
+    rows = columns_of([row for topic in TOPICS[:2] for row in counters(topic)])
+    candidates = Candidates(rows)
     models, names = {"b": bipolar}, ["b", "bm25+b"]
-    frame = measure([split], names, models, tmp_path, max_points=2)
+    frame = measure({"clean": candidates}, names, models, tmp_path)
     assert frame["model"].unique().tolist() == [
         *("Simple-SD", "BM25", "b", "b, similarity + 0.1 x log-odds", "BM25 + b")
     ]
     found = frame.set_index(["model", "metric"])["value"]
-    whole, texts, right = BipolarEncoder.of(bipolar), split.candidates.texts, {0.1: [], np.inf: []}
-    for point, pool, answers in zip(
-        split.rows["point"], split.candidates.of("epa"), split.candidates.answers, strict=True
-    ):
+    whole, texts, right = BipolarEncoder.of(bipolar), candidates.texts, {0.1: [], np.inf: []}
+    for point, pool, answers in zip(rows["point"], candidates.of("epa"), candidates.answers, strict=True):
         for weight, hits in right.items():
             best = whole.rank(point, [texts[text] for text in pool], shortlist=50, top_k=1, weight=weight)[0]
             hits.append(pool[best["corpus_id"]] in answers)
     assert found["b, similarity + 0.1 x log-odds", "epa"] == np.mean(right[0.1])
     assert found["b, similarity + 0.1 x log-odds", "classification_50"] == np.mean(right[np.inf])
-    rows = frame.set_index("model")["rows"]
-    assert (rows["Simple-SD"].iloc[0], rows["BM25 + b"].iloc[0]) == (2, 24)
+    assert set(frame["rows"]) == {24}
     # again, no text is embedded and no word counted
     monkeypatch.setattr(SimpleSD, "words", None)
     monkeypatch.setattr(Vectors, "_embed", None)
-    pd.testing.assert_frame_equal(measure([split], names, models, tmp_path, max_points=2), frame)
+    pd.testing.assert_frame_equal(measure({"clean": candidates}, names, models, tmp_path), frame)
 
 
 def test_figures_stand_beside_the_papers(command, tiny_base, tmp_path):
