@@ -13,8 +13,13 @@ from dataset_scripts.base.cli import suggest
 
 BUNDLED, BUNDLED_ID = "bundled", "sentence-transformers/all-MiniLM-L6-v2"
 RUNTIMES_EXTRA = "pip install 'opinion-transformers[runtimes]'"
-# backend -> precisions
-RUNTIMES = {"torch": ("fp32",), "onnx": ("fp32", "int8"), "openvino": ("fp32", "bf16")}
+# backend and precision, but for torch -> file beside a model, where sentence-transformers and others look for it
+FILES = {
+    ("onnx", "fp32"): "onnx/model.onnx",
+    ("onnx", "int8"): "onnx/model_qint8_avx512_vnni.onnx",
+    ("openvino", "fp32"): "openvino/openvino_model.xml",
+    ("openvino", "bf16"): "openvino/openvino_model.xml",
+}
 RELEASED = Path(__file__).parents[2] / "model_cards"
 
 
@@ -67,8 +72,8 @@ def missing_runtimes(*backends: str) -> list[str]:
 
 def check_runtime(backend: str, precision: str) -> None:
     """A ValueError if there is no such precision of a runtime, or what runs or exports it is not installed."""
-    if precision not in (there := RUNTIMES.get(backend, ())):
-        of = f"{backend} has {', '.join(there)}" if there else f"backends are {', '.join(RUNTIMES)}"
-        raise ValueError(f"there is no precision {precision} of the backend {backend}: {of}")
+    if (backend, precision) not in (runtimes := [("torch", "fp32"), *FILES]):
+        listed = ", ".join(map(" in ".join, runtimes))
+        raise ValueError(f"there is no backend {backend} in the precision {precision}; there are {listed}")
     if backend != "torch" and (missing := missing_runtimes(backend)):
         raise ValueError(f"the backend {backend} needs {' and '.join(missing)}: {RUNTIMES_EXTRA}")

@@ -68,11 +68,12 @@ def run(recipe: Recipe) -> dict[str, Any]:
     if not state.is_main_process:
         return {}
     print_report(results, recipe.run_dir)
+    texts = training_texts(recipe) if recipe.release or recipe.push_to_hub else set()
     if recipe.release:
-        print(f"released as {release(system, results, training_texts(recipe))}")
+        print(f"released as {release(system, results, texts)}")
     if recipe.push_to_hub:
-        options = {"private": recipe.private, "runtimes": not missing_runtimes()}
-        for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, **options):
+        options = {"private": recipe.private, "runtimes": not missing_runtimes(), "text_scan": False}
+        for pushed in publish_run(recipe.run_dir, recipe.push_to_hub, texts, **options):
             print(f"published {pushed['url']}", "(unchanged)" if pushed["unchanged"] else f"at {pushed['commit']}")
     return results
 

@@ -33,7 +33,7 @@ from dataset_scripts.base.files import atomic_folder, write_text
 from dataset_scripts.base.sources import DEMO, load_split, source_name
 from dataset_scripts.base.tables import markdown
 from modeling.base.adapters import PROBES, load_merged
-from modeling.base.names import RELEASED
+from modeling.base.names import FILES, RELEASED
 
 # neither library is to tell its maker who computes what, which both do unless they are kept from it
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -42,12 +42,6 @@ sys.modules.setdefault("openvino_telemetry", None)
 logger = logging.getLogger(__name__)
 Compute = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
-FILES = {
-    ("onnx", "fp32"): "onnx/model.onnx",
-    ("onnx", "int8"): "onnx/model_qint8_avx512_vnni.onnx",
-    ("openvino", "fp32"): "openvino/openvino_model.xml",
-    ("openvino", "bf16"): "openvino/openvino_model.xml",
-}
 # the same bytes by the names that are asked for on Arm, and by transformers.js as its dtype "q8"
 COPIES = ("onnx/model_qint8_arm64.onnx", "onnx/model_quantized.onnx")
 INPUTS, OUTPUT = ("input_ids", "attention_mask", "token_type_ids"), "last_hidden_state"

@@ -94,11 +94,10 @@ def embed(
         typer.Option(help="side: the model alone, in half the time and space, without its base for the topic."),
     ] = "both",
     backend: Annotated[
-        Literal["torch", "onnx", "openvino"],
-        typer.Option(help="What computes the model, also when the index is asked; onnx and openvino are faster."),
+        str, typer.Option(help="What computes the model, also when asked: torch, or the faster onnx and openvino.")
     ] = "torch",
     precision: Annotated[
-        Literal["fp32", "bf16", "int8"], typer.Option(help="int8 of onnx, bf16 of openvino: faster still, less exact.")
+        str, typer.Option(help="fp32, or int8 of onnx and bf16 of openvino: faster still, less exact.")
     ] = "fp32",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Discard an index of other texts or another model.")

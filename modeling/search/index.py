@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 MODEL = "stance-minilm"
 FACTS, ROWS, VECTORS, PROBES = "index.json", "rows.arrow", "vectors.npy", "probes.npy"
 EMBEDDED, LOCK = ".embedded", ".lock"  # what an interrupted build has embedded; held by whoever builds
-PARTS = "parts"  # by an engine: a Parquet file for some thousand texts, with their numbers and vectors
 PROBED = (
     "The council decided to build more cycle lanes.",
     "I am strongly against a higher tax on sugar!",
@@ -204,8 +203,6 @@ class Index:
                 _save(file, embedded, _lenses(model))
             with pa.OSFile(str(part / ROWS), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
                 writer.write_table(rows)
-            if by_engine:
-                Path(embedded.filename).with_suffix("").rename(part / PARTS)
         facts |= {"dimension": embedded.shape[1] // _lenses(model), "counts": {"distinct": len(texts)}}
         write_json(folder / FACTS, {**facts, "generation": part.name})
         for entry in folder.iterdir():  # who has the old one open keeps its files

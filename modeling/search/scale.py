@@ -10,7 +10,6 @@ from typing import Any
 import daft
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from daft import DataType, col
 from tqdm import tqdm
 
@@ -42,7 +41,7 @@ class Actor:
 
     @daft.method(return_dtype=DataType.int64())
     def embed(self, part: int) -> int:
-        """Writes `number` and `vector` (float16) of the texts of a part; returns how many there are."""
+        """Writes the vectors (float16) of the texts of a part; returns how many there are."""
         start = part * self.size
         with pa.memory_map(str(self.folder.with_suffix(".arrow"))) as file:
             texts = pa.ipc.open_file(file).read_all()["text"].slice(start, self.size).to_pylist()
@@ -50,16 +49,14 @@ class Actor:
         vectors = np.asarray(self.encode(texts, **options))
         if bad := np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist():
             raise ValueError(f"the model gives no finite vector of {texts[bad[0]]!r}: its weights are damaged")
-        vector = pa.FixedSizeListArray.from_arrays(vectors.astype(np.float16).ravel(), vectors.shape[1])
-        numbers = pa.array(np.arange(start, start + len(texts)))
-        with atomic_file(part_file(self.folder, part)) as temporary:
-            pq.write_table(pa.table({"number": numbers, "vector": vector}), temporary)
+        with atomic_file(part_file(self.folder, part)) as temporary, pa.OSFile(str(temporary), "wb") as file:
+            np.save(file, vectors.astype(np.float16))
         return len(texts)
 
 
 def part_file(folder: Path, part: int) -> Path:
     """Where the vectors of a part are."""
-    return folder / f"{part:06}.parquet"
+    return folder / f"{part:06}.npy"
 
 
 def embed(texts: pa.Array, load: Callable[[], Any], folder: Path, batch_size: int, workers: int | None) -> np.ndarray:
@@ -68,8 +65,8 @@ def embed(texts: pa.Array, load: Callable[[], Any], folder: Path, batch_size: in
     Args:
         texts: n of them.
         load: Loads the model; it is called in each actor.
-        folder: Of these texts and this model, which all machines see, with a name without dots. It receives a Parquet
-            file for each part; those that are there are not made again.
+        folder: Of these texts and this model, which all machines see, with a name without dots. It receives a file
+            for each part; those that are there are not made again.
         batch_size: Texts per forward pass.
         workers: Actors; by default one for each GPU, or else each core.
 
@@ -96,10 +93,9 @@ def embed(texts: pa.Array, load: Callable[[], Any], folder: Path, batch_size: in
         with engine_errors(), tqdm(total=len(texts), desc="embedding", unit="text", initial=done) as bar:
             for row in dealt.iter_rows(results_buffer_size=None):
                 bar.update(row["part"])
-    dimension = pq.read_schema(part_file(folder, 0)).field("vector").type.list_size
+    dimension = np.load(part_file(folder, 0), mmap_mode="r").shape[1]
     vectors = np.lib.format.open_memmap(folder.with_suffix(".npy"), "w+", np.float16, (len(texts), dimension))
     for part in parts:
-        rows = pq.read_table(part_file(folder, part), columns=["vector"])["vector"].combine_chunks()
-        vectors[part * PART : part * PART + len(rows)] = rows.flatten().to_numpy().reshape(-1, dimension)
+        vectors[part * PART : (part + 1) * PART] = np.load(part_file(folder, part))
     vectors.flush()
     return vectors
