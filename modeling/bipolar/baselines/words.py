@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 
 import numpy as np
@@ -109,7 +109,7 @@ class WordMovers:
         self._empty = np.diff(self.texts.indptr) == 0
         self._words = self.texts.indices.astype(np.int64)  # by which numpy selects twice as fast as by int32
         self._centroids = self.texts @ self.vectors
-        self.distances: dict[tuple[int, int], float] = {}  # the exact ones that were computed
+        self.distance = cache(self._distance)  # points have queries in common, and settings texts
 
     def lower(self, query: int) -> np.ndarray:
         """Lower bounds of the distances of a query to all texts, shape (m,).
@@ -134,13 +134,8 @@ class WordMovers:
         lower = np.maximum.reduce([self.texts @ nearest, outward, centroid])
         return np.where(self._empty, np.inf, np.maximum(lower - SLACK, 0))
 
-    def distance(self, query: int, text: int) -> float:
+    def _distance(self, query: int, text: int) -> float:
         """The exact distance of a query to a text."""
-        if (query, text) not in self.distances:
-            self.distances[query, text] = self._compute(query, text)
-        return self.distances[query, text]
-
-    def _compute(self, query: int, text: int) -> float:
         (ours, our_shares), (theirs, their_shares) = _row(self.queries, query), _row(self.texts, text)
         if not len(ours) or not len(theirs):
             return np.inf

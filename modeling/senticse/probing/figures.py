@@ -140,8 +140,7 @@ def _figures(
     corpus = subject.corpus
     if name == "sgts":
         evaluator = SgtsEvaluator(corpus.pairs, title="pairs", dataset=corpus.name, dataset_id=corpus.name)
-        values = evaluator.metrics(evaluator.scores(subject.model, subject.cache))
-        return {key: value for key, value in values.items() if key != "sgts"}
+        return evaluator.metrics(evaluator.scores(subject.model, subject.cache))
     if name == "fine_tuned":
         test = corpus.test.iloc[balanced(corpus.test["label"].to_numpy(), options["max_test"])]
         draw = (k, seed, options["validation"], options["learning_rate"])
