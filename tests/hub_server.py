@@ -66,13 +66,13 @@ class HubServer:
         self._http.server_close()
         self._temporary.cleanup()
 
-    def environment(self, home: str | Path, token: bool = True) -> dict[str, str]:
+    def environment(self, home: str | Path) -> dict[str, str]:
         """The variables that send a fresh process to this server and keep its caches under `home`."""
         switched_on = ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_PROGRESS_BARS")
         switched_off = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE")
         # Named one by one, since a parent process may have set them, and then they count more than HF_HOME.
         caches = {f"HF_{name}_CACHE": f"{home}/{name.lower()}" for name in ("HUB", "MODULES", "DATASETS", "EVALUATE")}
-        address = {"HF_ENDPOINT": self.url, "HF_TOKEN": self.token if token else "", "NO_PROXY": "127.0.0.1,localhost"}
+        address = {"HF_ENDPOINT": self.url, "HF_TOKEN": self.token, "NO_PROXY": "127.0.0.1,localhost"}
         switches = dict.fromkeys(switched_on, "1") | dict.fromkeys(switched_off, "0")
         return {"HF_HOME": str(home), **address, **caches, **switches}
 
@@ -96,9 +96,9 @@ class HubServer:
         """Returns the files of a revision: path to {oid, size, sha256, lfs}."""
         return self.commit_at(self.repositories[repo_type, repo_id], revision)["files"]
 
-    def read(self, repo_id: str, path: str, repo_type: str = "model", revision: str = "main") -> bytes:
-        """Returns one file's bytes as they were committed."""
-        return self.blob(self.files(repo_id, repo_type, revision)[path]["sha256"]).read_bytes()
+    def read(self, repo_id: str, path: str) -> bytes:
+        """Returns one file's bytes as they were committed to a model."""
+        return self.blob(self.files(repo_id)[path]["sha256"]).read_bytes()
 
     def fail_next(self, n: int = 1, on: str = "^(PUT|POST)", after: int = 0, status: int | None = None, late=False):
         """Makes the next n requests fail whose "METHOD /path" matches, once `after` of them have passed.

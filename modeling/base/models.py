@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from huggingface_hub import ModelCard, constants, snapshot_download
+from huggingface_hub import ModelCard, constants, hf_hub_download, snapshot_download
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers.utils import logging
@@ -240,8 +240,8 @@ def choose_base(asked: str | None, model: str) -> tuple[str, str]:
     if own in (None, BUNDLED_ID):
         return BUNDLED, ""
     try:
-        load_backbone(resolve(own))
-    except ValueError:
+        hf_hub_download(own, "config.json", local_files_only=constants.HF_HUB_OFFLINE)
+    except (OSError, ValueError):
         return BUNDLED, f"{own}, which {model} was trained from, cannot be loaded: {BUNDLED!r} takes its place."
     return own, ""
 

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from modeling.base import plots
+from modeling.base.models import load_backbone, resolve
 from modeling.base.recipe import load_recipe
 from modeling.base.rooms import get_system
 
@@ -13,6 +14,12 @@ from modeling.base.rooms import get_system
 def tiny_cache(tmp_path_factory):
     """Where tests that only read keep prepared data and vectors, once for all of them."""
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def model(tiny_base):
+    """The tiny encoder, as a run starts from it."""
+    return load_backbone(resolve(str(tiny_base), "org/tiny")).eval()
 
 
 @pytest.fixture
@@ -45,3 +52,9 @@ def figures(monkeypatch):
 
     monkeypatch.setattr(plots.plt, "close", keep)
     return drawn
+
+
+def cells(text):
+    """The rows of Markdown tables, the head first."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [lines[0], *lines[2:]]]

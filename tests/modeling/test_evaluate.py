@@ -6,25 +6,12 @@ import pytest
 from typer.testing import CliRunner
 
 from modeling.evaluate import _system_of, app
+from tests.modeling.conftest import cells
 from tests.tiny import save_encoder
 
 
 def opinion(*words):
     return CliRunner().invoke(app, ["eval", *map(str, words)])
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["bundled", "--similarty", "x"], "there is no --similarty; did you mean --similarity?"),
-        (["bundled", "--inference", "/nowhere/sick"], "--inference: there is no folder /nowhere/sick; build it with"),
-        (["bundled", "--pit", "demo"], "--pit is no data of stance, which has --on, --stance, --similarity,"),
-    ],
-)
-def test_wrong_words(root, monkeypatch, words, message):
-    monkeypatch.chdir(root)
-    done = opinion(*words)
-    assert done.exit_code == 2 and message in done.stderr.replace("\n", " "), done.stderr
 
 
 def test_the_system_is_that_of_the_first_model(tmp_path):
@@ -52,10 +39,9 @@ def other(tmp_path_factory):
     return save_encoder(tmp_path_factory.mktemp("other") / "random-1", seed=1)
 
 
-def cells(text, measure):
-    """Rows of a measure over all tables, without its name."""
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
-    return [row[1:] for row in rows if row[0] == measure]
+def figures_of(text, measure):
+    """Figures of a measure over all tables."""
+    return [row[1:] for row in cells(text) if row[0] == measure]
 
 
 def test_two_models(words, tiny_base, other, tmp_path, monkeypatch):
@@ -66,13 +52,13 @@ def test_two_models(words, tiny_base, other, tmp_path, monkeypatch):
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     # the base is one of the models and has one column; it is not the paper's, whose figures are not beside it
     assert (results["models"], results["base"], results["filtered_by"]) == (["tiny", "random-1"], "tiny", "tiny")
-    assert cells(text, "measure")[0] == ["tiny (base)", "random-1"]
+    assert figures_of(text, "measure")[0] == ["tiny (base)", "random-1"]
     assert "It trained another encoder or used other data: none of its figures is here." in text
     rows = {evaluation["name"]: evaluation["rows"] for evaluation in results["evaluations"]}
     assert list(rows.items())[-3:] == [("inference", 6), ("alignment", 12), ("alignment_on_topic", 6)]
     # 30 agreeing and 36 opposing pairs of twelve arguments; six of twelve texts are by D
-    assert (cells(text, "n_agree")[0], cells(text, "n_oppose")[0]) == (["30", "30"], ["36", "36"])
-    assert cells(text, "healthcare_base_rate")[0] == ["0.500", "0.500"]
+    assert (figures_of(text, "n_agree")[0], figures_of(text, "n_oppose")[0]) == (["30", "30"], ["36", "36"])
+    assert figures_of(text, "healthcare_base_rate")[0] == ["0.500", "0.500"]
     for evaluation in results["evaluations"]:
         assert set(evaluation["figures"]) == {"tiny", "random-1"}
         assert set(evaluation["headline"]) <= set(evaluation["measures"])

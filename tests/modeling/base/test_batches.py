@@ -16,7 +16,6 @@ from modeling.base.batches import (
     distinct_batches,
     embedding_in_chunks,
 )
-from modeling.base.models import load_backbone, resolve
 
 GROUPS = [*"aaaabbcc"]
 
@@ -89,11 +88,6 @@ def test_too_little():
         by_length([1, 2], 3)
     with pytest.raises(ValueError, match=r"a batch of 3 rows needs as many groups .* there are 2: lower --batch-size"):
         distinct([0, 0, 0, 1], 3)
-
-
-@pytest.fixture
-def model(tiny_base):
-    return load_backbone(resolve(str(tiny_base), "org/tiny")).eval()
 
 
 def test_chunks_give_the_same_vectors_and_gradients(model):

@@ -9,6 +9,7 @@ import yaml
 from modeling.base import run as running
 from modeling.base.recipe import expand_grid, load_recipe
 from modeling.base.run import grid_tables
+from tests.modeling.conftest import cells
 
 
 def facts(trained, base=0.5, paper=None, metric="dq_ndcg", table="Table 1"):
@@ -16,11 +17,6 @@ def facts(trained, base=0.5, paper=None, metric="dq_ndcg", table="Table 1"):
     evaluation = {"headline": [metric], "base": {metric: base}, "trained": {metric: trained}}
     figures = {} if paper is None else {metric: {"table": table, "base": 0.4, "trained": paper}}
     return {"evaluations": [evaluation], "paper": figures, "paper_setup": "a big one", "evaluation_options": {}}
-
-
-def cells(table):
-    lines = [line for line in table.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [lines[0], *lines[2:]]]
 
 
 def test_the_papers_tables_as_they_are_printed(root):

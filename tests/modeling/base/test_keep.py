@@ -9,14 +9,8 @@ from sentence_transformers.sentence_transformer.losses import TripletDistanceMet
 from modeling.base import keep
 from modeling.base.adapters import add_lora
 from modeling.base.keep import KeepSimilarityLoss, neighbours
-from modeling.base.models import load_backbone, resolve
 
 TEXTS = ["we love the trams every day", "good", "the town needs more parks and gardens for children in summer", "all"]
-
-
-@pytest.fixture
-def model(tiny_base):
-    return load_backbone(resolve(str(tiny_base), "org/tiny"))
 
 
 def columns(model, *texts):

@@ -10,7 +10,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from dataset_scripts.base.files import write_json, write_text
-from modeling.base import names, runtimes
+from modeling.base import runtimes
 from modeling.base.models import identity, load_model
 from modeling.base.publish import publish_run
 from modeling.base.runtimes import COPIES, FILES, HEADING
@@ -112,25 +112,6 @@ def test_an_index_is_asked_by_the_runtime_that_it_was_made_with(run_dir, tmp_pat
     assert {path.name for path in runtimes.CACHE.rglob("*.onnx")} == {"model_qint8_avx512_vnni.onnx"}
     with pytest.raises(ValueError, match="computed by onnx in int8 and is by torch in fp32 now"):
         Index.build(source, tmp_path / "index", model=options["model"])
-
-
-def test_a_runtime_that_is_not_there_is_named_before_torch_is_imported():
-    with pytest.raises(ValueError, match=r"there are .*openvino in bf16"):
-        names.check_runtime("openvino", "int8")
-    code = """
-import sys
-from importlib import util
-find = util.find_spec
-util.find_spec = lambda name, *rest: None if name.startswith("onnx") else find(name, *rest)
-from modeling.cli import main
-for words in ("embed a.csv -o new --backend onnx", "publish model stance-minilm org/x --dry-run"):
-    sys.argv = ["opinion", *words.split()]
-    try: main()
-    except SystemExit: pass
-print("torch" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stderr.count("opinion-transformers[runtimes]") == 2 and done.stdout.strip() == "False", done.stderr
 
 
 def test_a_name_on_the_hub_is_served_from_its_files_and_nobody_is_told(run_dir, server, tmp_path):

@@ -36,7 +36,6 @@ from modeling.base.training import (
     check_data,
     check_launch,
     remove_broken_checkpoints,
-    training_arguments,
 )
 from tests.tiny import pairs, save_encoder
 
@@ -318,13 +317,6 @@ def test_a_launcher_that_starts_one_process_instead_of_several_is_refused(monkey
         monkeypatch.setenv(name, value)
     with pytest.raises(ValueError, match=r"^several .*accelerate launch --multi_gpu"):
         check_launch()
-
-
-def test_a_tracker_has_a_project_for_each_system_and_a_run_for_each_phase(tmp_path):
-    recipe = load_recipe("stance-demo", {"report_to": "trackio"})
-    arguments = training_arguments(recipe, Phase("pairs", None, None, 1.0), tmp_path, "stance_auroc")
-    assert (arguments.report_to, arguments.project) == (["trackio"], "stance")
-    assert arguments.run_name == "stance-demo-pairs"
 
 
 def test_changed_data_do_not_continue_a_run(tmp_path):

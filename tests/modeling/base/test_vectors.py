@@ -39,11 +39,6 @@ class Chosen:
         return np.array([self.vectors[text] for text in texts], dtype=np.float32)
 
 
-@pytest.fixture(scope="module")
-def model(tiny_base):
-    return load_backbone(resolve(str(tiny_base), "org/tiny"))
-
-
 @pytest.fixture
 def spy(model, monkeypatch):
     monkeypatch.setattr(module, "CHUNK", 5)

@@ -1,10 +1,5 @@
-"""The commands of a search: what people type, what they get, and what they are told, and how soon."""
+"""The commands of a search: what people type, and what they get."""
 
-import json
-import subprocess
-import sys
-
-import numpy as np
 import pandas as pd
 import pytest
 import typer.testing
@@ -78,51 +73,3 @@ def test_align(folder):
     assert table["threshold"].tolist() == [0.5, 0.6, 0.7] * 2
     assert table["precision"].tolist() == pytest.approx([1, 1, 1] + [1 / 3] * 3)
     assert "for (G, 60.0% of all rows with a group)" in printed
-
-
-def test_axis(folder):
-    words = ["axis", folder / "index", "--for", "for", "--for", "rather for", "--against", "against"]
-    printed = run(*words, "-o", folder / "a.csv", "-o", folder / "a.pdf")
-    assert sorted(path.name for path in folder.glob("a*")) == ["a-groups.csv", "a.csv", "a.json", "a.pdf"]
-    scores = pd.read_csv(folder / "a.csv")["score"].to_numpy()[:4]
-    assert np.round(scores, 6).tolist() == [0.8, 0, 0, -0.6]
-    assert pd.read_csv(folder / "a-groups.csv")["group"].tolist() == ["G", "B", "(all)"]
-    facts = json.loads((folder / "a.json").read_text())
-    assert (facts["positive"], facts["first"], facts["kept"]) == (["for", "rather for"], "G", 6)
-    assert "6 of 6 rows; cosine between the two sides 0.45" in printed
-    assert "G nearer to the side for than B: AUROC 0." in printed
-    assert "few rows of B: 2, 100.0% of those it has" in printed and "not measured: only texts coded" in printed
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("ask INDEX", "there is no statement"),
-        ("ask INDEX for -o hits.xlsx", "-o 'hits.xlsx' has to end in .csv or .parquet"),
-        ("align INDEX for", "'for' has no side: name the group whose view it is with --side"),
-        ("align INDEX for --side G --thresholds high", "--thresholds: could not convert"),
-        ("axis INDEX --for for --against against --coded CSV", "--text-column 'text': no such column; a.csv has the"),
-        ("embed CSV -o new --text titel", "has the columns title, body; did you mean 'title'?"),
-        ("embed CSV -o new --text title --model stance-minlm", "did you mean 'stance-minilm'?"),
-    ],
-)
-def test_mistakes_are_told(folder, monkeypatch, words, message):
-    monkeypatch.chdir(folder)
-    (folder / "a.csv").write_text("title,body\nx,y\n")
-    names = {"INDEX": folder / "index", "FOLDER": folder, "CSV": "a.csv"}
-    said = run(*(names.get(word, word) for word in words.split()), code=2)
-    assert said.startswith("error: ") and message in said and said.count("\n") == 1
-    assert not (folder / "new").exists()
-
-
-def test_what_is_cheap_to_check_is_told_before_torch_is_imported(folder, root):
-    (folder / "a.csv").write_text("title,body\nx,y\n")
-    commands = ["ask --help", "embed a.csv -o new --text titel", "embed a.csv -o new --text title --model stance-minlm"]
-    commands += ["align index for --side g", "axis index --for for --against against --coded a.csv"]
-    script = "import sys\nfrom typer.testing import CliRunner\nfrom modeling.search.commands import app\n"
-    script += (
-        f"print([CliRunner().invoke(app, words.split()).exit_code for words in {commands}], 'torch' in sys.modules)"
-    )
-    environment = {"PYTHONPATH": str(root), "PATH": "", "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run([sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.stdout.strip() == "[0, 2, 2, 2, 2] False", done.stderr

@@ -135,7 +135,10 @@ def test_an_axis_measured_by_the_command_line(index):
     pd.DataFrame(labelled(), columns=["tweet", "side"]).to_csv(index.folder / "mine.csv", index=False)
     words = ["axis", index.folder, "--for", "for", "--against", "against", "--coded", index.folder / "mine.csv"]
     columns = ["--text-column", "tweet", "--label-column", "side", "--learn"]
-    printed = run(*words, *columns, "-o", index.folder / "a.csv")
+    printed = run(*words, *columns, "-o", index.folder / "a.csv", "-o", index.folder / "a.pdf")
+    assert sorted(path.name for path in index.folder.glob("a*")) == ["a-groups.csv", "a.csv", "a.json", "a.pdf"]
+    assert pd.read_csv(index.folder / "a-groups.csv")["group"].tolist() == ["B", "G", "(all)"]
+    assert len(pd.read_csv(index.folder / "a.csv")) == 21
     assert printed.startswith("usable: AUROC 1.00 [0.") and "the stated axis has 1.00" in printed
     facts = json.loads((index.folder / "a.json").read_text())
     assert (facts["usable"], facts["coded_texts"]["learned"]) == (True, True)
