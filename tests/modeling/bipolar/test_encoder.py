@@ -16,29 +16,25 @@ from torch import nn
 from dataset_scripts.base.files import write_json, write_text
 from modeling.base import models
 from modeling.base import publish as hub
-from modeling.base.adapters import AdapterError, add_lora, save_adapter, save_merged
+from modeling.base.adapters import AdapterError, save_adapter, save_merged
 from modeling.base.models import BUNDLED_ID, load_backbone, load_model, resolve
 from modeling.bipolar.encoder import BipolarEncoder
 from modeling.bipolar.heads import DESCRIPTION, WEIGHTS, BipolarHeads, attach_heads, heads_of, save_heads
+from tests.tiny import adapted
 
 TEXTS = ["we love the trams every day", "the trams are awful for visitors", "streets in winter"]
 HALF = {"rtol": 1e-2, "atol": 1e-2}  # adapters are saved in half precision
 
 
-def trained(base, seed=0, rank=4, **shape):
+def trained(base, **shape):
     """The base, and an encoder with an adapter and heads, all unlike what training starts with."""
-    backbone = resolve(str(base), BUNDLED_ID)
-    model = load_backbone(backbone, 24)
-    torch.manual_seed(seed)
-    add_lora(model, rank=rank)
-    for name, parameter in model.named_parameters():
-        if "lora_B" in name:
-            parameter.data.normal_(std=0.5)
+    model = adapted(base, BUNDLED_ID)
+    model.max_seq_length = 24
     heads = BipolarHeads(model.get_embedding_dimension(), **shape)
     for parameter in heads.parameters():
         parameter.data += torch.randn_like(parameter) * 0.2
     attach_heads(model, heads)
-    return backbone, model
+    return resolve(str(base), BUNDLED_ID), model
 
 
 def save_run(folder, backbone, model, weight=None):

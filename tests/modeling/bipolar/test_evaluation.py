@@ -6,6 +6,7 @@ import pytest
 from modeling.base.models import load_backbone, resolve
 from modeling.bipolar.candidates import NONE, Candidates, Opinions, reranked, shortlist
 from modeling.bipolar.evaluation import LEARNED, SidesEvaluator, rank_all
+from tests.modeling.base.test_evaluation import FACTS
 
 # debate, stance, point, counter, seen_in
 ROWS = [
@@ -19,7 +20,6 @@ ROWS = [
 COLUMNS = dict(zip(("debate", "stance", "point", "counter", "seen_in"), zip(*ROWS, strict=True), strict=True))
 COLUMNS |= {"theme": ["town"] * 4, "conclusion": COLUMNS["point"], "premises": [""] * 4, "group": ["g"] * 4}
 CANDIDATES = Candidates(COLUMNS)
-FACTS = {"title": "counters", "dataset": "towns", "dataset_id": "towns"}
 
 
 def similarities(**degrees):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from modeling.sos.evaluation import OpinionEvaluator, TripletAccuracyEvaluator
-from tests.modeling.base.test_evaluation import Chosen
+from tests.modeling.base.test_evaluation import FACTS, Chosen
 
-FACTS = {"title": "opinions", "dataset": "tiny (test)", "dataset_id": "tiny"}
 TEXTS = list("abcdefgh")
 # four broadly different pairs, the last of them at the boundary, and four broadly similar ones
 SCORES = [0, 0.5, 1, 1.5, 2, 3, 3.5, 4]

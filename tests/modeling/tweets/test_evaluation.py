@@ -8,9 +8,8 @@ from sentence_transformers.sentence_transformer.evaluation import RerankingEvalu
 
 from modeling.base.models import load_backbone, resolve
 from modeling.tweets.evaluation import RankingEvaluator, Rankings, ranking_metrics
+from tests.modeling.base.test_evaluation import FACTS
 from tests.tiny import TOPICS, arguments, rankings
-
-FACTS = {"title": "tweets", "dataset": "tiny (test)", "dataset_id": "tiny"}
 
 
 def columns(rows):
