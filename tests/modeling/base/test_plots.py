@@ -1,7 +1,8 @@
-"""Pictures: drawn of few and of no values on one scale, in any format."""
+"""Pictures: what is told apart is drawn apart, each kind is drawn of few and of no values, any format is written."""
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from modeling.base.plots import densities
 
@@ -10,6 +11,16 @@ SIGNATURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
 def values(mean, count=40):
     return np.random.default_rng(0).normal(mean, 0.1, count).clip(-1, 1)
+
+
+def test_each_group_has_a_colour_and_dashes_of_its_own(figures, tmp_path):
+    groups = "abcde"
+    densities({"base": {name: values(n / 5) for n, name in enumerate(groups)}}, tmp_path / "p.png", "any names")
+    curves = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) > 2]
+    means = [line for line in figures[0].axes[0].lines if len(line.get_xdata()) == 2]
+    for drawn in (curves, means):
+        assert len({to_hex(line.get_color()) for line in drawn}) == len(groups) == len(drawn)
+    assert len({line.get_linestyle() for line in curves}) >= min(len(groups), 3)
 
 
 def test_densities_show_the_measure_and_groups_of_few_or_none(figures, tmp_path):
